@@ -2,7 +2,7 @@
 //!
 //! Only what an image of such a format can be made with is promised, and what any shader can do that declares its format. So no bit says
 //! that a format can be stored without one, or in a texel buffer; sRGB formats, whose stores would have to be encoded, get no bit; and a
-//! query is answered by what the driver says of the image as it goes down.
+//! query is answered by what the driver says of the image that it would get.
 
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ impl Advertised {
         }
     }
 
-    /// The create flags of an image that is stored to as it goes down, if one like that can be made at all.
+    /// The create flags of an image that is stored to as it reaches the driver, if one like that can be made at all.
     ///
     /// # Safety
     ///

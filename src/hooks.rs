@@ -1,8 +1,8 @@
 //! One function per intercepted command: unpack, ask the rooms of the [`Device`](crate::device::Device), call down, let it remember.
 //!
 //! Every hook has three parts. What it prepares and what it remembers runs inside [`guard`](crate::device::Ground::guard), so that
-//! no panic crosses the boundary; calling down happens outside, exactly once, with the application's own arguments unless
-//! something has to change. No lock is held while calling down. Entries are removed before a destroy call goes down and made
+//! no panic crosses the boundary; calling the driver happens outside, exactly once, with the application's own arguments unless
+//! something has to change. No lock is held while calling the driver. Entries are removed before a destroy call reaches the driver and made
 //! after a create call returns, because the driver may hand out a handle again at once.
 //!
 //! The safety contract of all hooks is that of their Vulkan command: the caller obeys its valid usage ("implicit" part), which the
@@ -30,7 +30,7 @@ macro_rules! enter {
 }
 
 /// Calls the layer below, by the pointer that [`enter`] gave, with arguments of the hook as they came. The macro takes plain
-/// names, which no hook binds anew; what a hook has changed goes down under a SAFETY reason of its own.
+/// names, which no hook binds anew; what a hook has changed reaches the driver under a SAFETY reason of its own.
 macro_rules! down {
     ($next:ident($($argument:ident),+ $(,)?)) => {{
         // SAFETY: what the hook was called with, whose validity is the application's promise to this very command.

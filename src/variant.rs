@@ -151,8 +151,8 @@ impl Rows<'_> {
         Some(Added { number, is_new: samplers.add(sampler, needs.0, number), live })
     }
 
-    /// Enters a sampler whose create info has these words, which went down as it came and of which nothing is to be said, and remembers
-    /// it; `None` when numbers run out.
+    /// Enters a sampler whose create info has these words, which reached the driver unchanged and of which nothing is to be said, and
+    /// remembers it; `None` when numbers run out.
     pub fn add_plain(self, sampler: u64, words: &Words, needs: ConflictBits) -> Option<Added> {
         let key = sampler_info::key_of(words);
         let mut samplers = self.gate.write_samplers();
@@ -229,7 +229,7 @@ impl Rows<'_> {
         Some(samplers.add(sampler, needs.0, number))
     }
 
-    /// What went down instead of a create info that was seen before; outer `None` if its state is not in its row any more.
+    /// What reached the driver instead of a create info that was seen before; outer `None` if its state is not in its row any more.
     pub fn rewritten(self, again: Again) -> Option<Option<Words>> {
         let mut samplers = self.gate.write_samplers();
         let index = samplers.with();

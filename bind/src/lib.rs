@@ -1,8 +1,8 @@
 //! Record at binds, decide at draws.
 //!
-//! A [`BindPoint`] takes note of what the application binds at one bind point of a command buffer, and of what is bound there in truth. Binds go
-//! down as they came. Before a draw that needs something else, [`BindPoint::meet`] makes the calls that lie between what is bound and
-//! what the draw [`Needs`].
+//! A [`BindPoint`] notes what the application binds at one bind point of a command buffer, and what the driver has bound there. Binds
+//! reach the driver unchanged. Before a draw that needs something else, [`BindPoint::meet`] makes the calls that lead from what is bound
+//! to what the draw [`Needs`].
 //!
 //! Nothing here calls Vulkan, and no handle means anything: handles are words that are equal or not. What stands behind them is the
 //! caller's, see [`Objects`]; how calls are made is, see [`Calls`].

@@ -59,7 +59,7 @@ pub struct Bound<O: Objects> {
     others: Vec<Other>,
     /// Pushed descriptors are there no more: something of the layer's own has disturbed them.
     is_lost: bool,
-    /// The handle of the layout of a bind that has not gone down; 0 for none.
+    /// The handle of the layout of a bind that has not reached the driver; 0 for none.
     kept: u64,
     /// Of `content`, `pushed`, `others`, `is_lost` and `kept` something may be there.
     has_more: bool,
@@ -110,13 +110,13 @@ impl<O: Objects> Bound<O> {
         self.content.as_deref()
     }
 
-    /// Takes note of what is in it.
+    /// Notes what is in it.
     pub fn set_content(&mut self, content: Option<Arc<O::Content>>) {
         self.has_more |= content.is_some();
         self.content = content;
     }
 
-    /// The application's bind of a set has gone down.
+    /// The application's bind of a set has reached the driver.
     #[inline(always)]
     fn hold(&mut self, set: u64, offsets: &[u32]) {
         (self.set, self.actual, self.brief) = (set, set, None);
@@ -227,7 +227,8 @@ pub struct Binds<'a> {
     pub first: usize,
     /// Dynamic offsets of all of them.
     pub offsets: &'a [u32],
-    /// Whether the bind goes down. One that does not is made up for by the next draw that reads the set, which binds it or another.
+    /// Whether the bind reaches the driver. One that does not is made up for by the next draw that reads the set, which binds it or
+    /// another.
     pub goes_down: bool,
 }
 
@@ -287,7 +288,7 @@ impl<O: Objects> BindPoint<O> {
         *self = Self { sets, shaders, ..Self::default() };
     }
 
-    /// Takes note of a bind of a pipeline that goes down.
+    /// Notes a bind of a pipeline that reaches the driver.
     #[inline(always)]
     pub fn bind_pipeline(&mut self, pipeline: u64) {
         self.is_dirty |= self.pipeline != pipeline || self.actual != pipeline;
@@ -295,9 +296,9 @@ impl<O: Objects> BindPoint<O> {
         self.actual = pipeline;
     }
 
-    /// Takes note of a bind of a pipeline that need not go down, because the next draw binds what it needs. That is bound again even if it
+    /// Notes a bind of a pipeline that need not reach the driver, because the next draw binds what it needs. That is bound again even if it
     /// is there: a state that it has static may have been set since (VUID-vkCmdDraw-None-08608). Whether it may stay away: in the place of
-    /// shader objects it has to go down, as it unbinds them.
+    /// shader objects it has to reach the driver, as it unbinds them.
     #[must_use]
     pub fn keep_pipeline(&mut self, pipeline: u64) -> bool {
         if !self.shaders.is_empty() {
@@ -324,8 +325,8 @@ impl<O: Objects> BindPoint<O> {
         (self.program, self.shaders) = (None, Vec::new());
     }
 
-    /// Takes note of a bind of a shader object that goes down; `None` where its stage has none any more. [`BindPoint::program`] is the caller's
-    /// to set.
+    /// Notes a bind of a shader object that reaches the driver; `None` where its stage has none any more. [`BindPoint::program`] is the
+    /// caller's to set.
     pub fn bind_shader(&mut self, stage: u32, shader: Option<(u64, Arc<O::Shader>)>) {
         // The pipeline is bound no more (vkCmdBindShadersEXT).
         (self.pipeline, self.actual, self.is_dirty) = (0, 0, true);
@@ -342,8 +343,8 @@ impl<O: Objects> BindPoint<O> {
         }
     }
 
-    /// [`BindPoint::bind_sets`] of sets that go down, with the layout that all sets were bound with, where nothing but sets was bound, and no more
-    /// dynamic offsets than there is room for. Whether it was that. Takes no memory.
+    /// [`BindPoint::bind_sets`] of sets that reach the driver, with the layout that all sets were bound with, where nothing but sets was
+    /// bound, and no more dynamic offsets than there is room for. Whether it was that. Takes no memory.
     #[inline(always)]
     pub fn bind_sets_alike(&mut self, binds: Binds<'_>, sets: impl ExactSizeIterator<Item = u64>) -> bool {
         let Binds { layout, gone, first, offsets, .. } = binds;
@@ -373,8 +374,8 @@ impl<O: Objects> BindPoint<O> {
         true
     }
 
-    /// Takes note of a bind of sets. `find` looks the layout up; without one nothing is known of any set any more, and it goes down. Whether it
-    /// was found.
+    /// Notes a bind of sets. `find` looks the layout up; without one nothing is known of any set any more, and it reaches the driver.
+    /// Whether it was found.
     #[inline(always)]
     pub fn bind_sets(
         &mut self,
@@ -465,7 +466,7 @@ impl<O: Objects> BindPoint<O> {
         }
     }
 
-    /// Takes note of descriptors that were pushed: `write` puts them into what was pushed there before, and into what is known of it, made by
+    /// Notes descriptors that were pushed: `write` puts them into what was pushed there before, and into what is known of it, made by
     /// `content` where there is none.
     pub fn push(
         &mut self,
@@ -578,8 +579,8 @@ impl<O: Objects> BindPoint<O> {
     }
 }
 
-/// Takes over the dynamic offsets of sets that are bound, if there is room for them: the sets go down with them, which is all that they
-/// are for.
+/// Takes over the dynamic offsets of sets that are bound, if there is room for them: the sets reach the driver with them, which is all that
+/// they are for.
 #[inline(never)]
 fn take_offsets<O: Objects>(bound: &mut [Bound<O>], first: usize, mut offsets: &[u32]) -> bool {
     for (number, bound) in (first..).zip(bound) {

@@ -232,7 +232,7 @@ pub unsafe extern "C" fn samplin_device_from_json(
 /// The device is null, or is one of this library's and used no more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn samplin_device_destroy(device: *mut SamplinDevice) {
-    // SAFETY: by this function's contract.
+    // SAFETY: null, or a device that `samplin_device_create` made and that the program uses no more.
     unsafe { destroy(device) };
 }
 
@@ -305,7 +305,7 @@ unsafe fn judge(
 /// The outcome is null, or is one of this library's and used no more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn samplin_outcome_destroy(outcome: *mut SamplinOutcome) {
-    // SAFETY: by this function's contract.
+    // SAFETY: null, or an outcome that this library made and that the program uses no more.
     unsafe { destroy(outcome) };
 }
 

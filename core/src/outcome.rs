@@ -36,7 +36,7 @@ impl Terms<'_> {
 pub struct Creation {
     /// What the application may have.
     pub decision: Decision,
-    /// Whether the decision goes down instead of what was given.
+    /// Whether the decision reaches the driver instead of what was given.
     pub rewrite: bool,
     /// What the sampler has of `maxCustomBorderColorSamplers`.
     pub border: BorderPlace,
@@ -402,7 +402,7 @@ pub enum Colour {
 pub struct Alone<'a> {
     /// What it may be.
     pub decision: Decision,
-    /// Whether the decision goes down instead of what was given.
+    /// Whether the decision reaches the driver instead of what was given.
     pub rewrite: bool,
     /// The overrides that took part, by name.
     pub by_overrides: Vec<&'a str>,

@@ -1,4 +1,4 @@
-//! The gate that every descriptor passes: which (sampler, view) pairs conflict, and what goes down instead.
+//! The gate that every descriptor passes: which (sampler, view) pairs conflict, and what reaches the driver instead.
 //!
 //! Three questions, each cheaper than the next: can anything on this device conflict at all ([`Gate::must_look`])? May this
 //! sampler and this view, by two bits in filters that stay in the first-level cache? Do they, by their words in the tables?
@@ -36,7 +36,7 @@ const BLOCK: usize = 64;
 /// unions of all needs and all lacks so far. Each holds what is in its table at any time its lock is free. When a union grows the filters
 /// are filled again from the tables before the call that made it grow returns, and only calls after that can name the new object.
 pub struct Gate<W = ()> {
-    /// What goes down for pairs that conflict, by state and class.
+    /// What reaches the driver for pairs that conflict, by state and class.
     pub choices: Choices,
     look: AtomicBool,
     /// All ones when every pair counts as a conflict.

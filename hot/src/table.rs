@@ -83,7 +83,7 @@ unsafe fn bucket_at<'t>(buckets: *const Bucket, place: usize) -> &'t Bucket {
 #[inline(always)]
 unsafe fn slot_at<'t>(buckets: *const Bucket, place: usize) -> &'t Slot {
     if cfg!(all(loom, test)) {
-        // SAFETY: by this function's contract.
+        // SAFETY: the place is that of a slot in one of the buckets, which live as long as the reference.
         let Bucket(slots) = unsafe { bucket_at(buckets, place) };
         return &slots[place / STEP % BUCKET];
     }

@@ -38,7 +38,7 @@ pub(super) struct Storage {
 struct Image {
     format: vk::Format,
     tiling: Tiling,
-    /// Its create flags as they go down.
+    /// Its create flags as they reach the driver.
     flags: u64,
     reachable: u64,
     aliased: bool,

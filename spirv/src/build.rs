@@ -111,7 +111,7 @@ impl<'b> Code<'b> {
         code
     }
 
-    /// Takes note of what goes wrong, so that what follows need not ask.
+    /// Notes what goes wrong, so that what follows need not ask.
     pub(crate) fn noted<T: Default>(&self, made: Result<T, Error>) -> T {
         made.unwrap_or_else(|error| {
             self.wrong.set(self.wrong.get().or(Some(error)));

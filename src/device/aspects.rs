@@ -147,7 +147,7 @@ impl Images {
 }
 
 impl Aspects {
-    /// Takes note of an image that may have views with both aspects which shaders read.
+    /// Notes an image that may have views with both aspects which shaders read.
     pub fn expect(&self, ground: &Ground, image: &ImageTraits) {
         let is_read = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::INPUT_ATTACHMENT;
         let is_read = (image.usage | image.stencil_usage) & u64::from(is_read.as_raw()) != 0;

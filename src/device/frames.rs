@@ -15,7 +15,7 @@ impl Frames {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Takes note of a present, or of a submission that may end a frame.
+    /// Notes a present, or a submission that may end a frame.
     pub fn end(&self, is_present: bool, is_boundary: bool) {
         if is_boundary {
             self.has_boundaries.store(true, Ordering::Relaxed);

@@ -292,7 +292,7 @@ impl Heaps {
 
     // ---- images ----
 
-    /// Takes note of an image that is written to a heap.
+    /// Notes an image that is written to a heap.
     pub fn meet_view(&self, ground: &Ground, images: &Images, class: u32) {
         let Some(own) = images.class(class) else { return };
         let mut met = lock(&self.met);
@@ -318,7 +318,7 @@ impl Heaps {
 
     // ---- border colours ----
 
-    /// Takes note of a border colour that is registered.
+    /// Notes a border colour that is registered.
     pub fn register(&self, ground: &Ground, samplers: &Samplers, index: u32) {
         let mut met = lock(&self.met);
         let Entry::Vacant(entry) = met.colours.with_room().entry(index) else { return };
@@ -328,7 +328,7 @@ impl Heaps {
         lock(&self.met).colours.with_room().insert(index, place);
     }
 
-    /// Takes note of a border colour that is no longer registered.
+    /// Notes a border colour that is no longer registered.
     pub fn unregister(&self, samplers: &Samplers, index: u32) {
         let place = lock(&self.met).colours.remove(&index);
         samplers.leave_border(place.unwrap_or_default());

@@ -188,7 +188,7 @@ impl Images {
     }
 
     /// What views are that depend on the same `words` as one before: lacks in the high half and class number + 1 in the low half, 0 if
-    /// that is not known. Such a view goes down as it is.
+    /// that is not known. Such a view reaches the driver unchanged.
     #[inline(always)]
     pub fn view_again(&self, words: &Words) -> u64 {
         self.recent.get(words)
@@ -209,7 +209,7 @@ impl Images {
         })
     }
 
-    /// Remembers a view. `words`: what its class depends on, if that is all and it went down as it was.
+    /// Remembers a view. `words`: what its class depends on, if that is all and it reached the driver unchanged.
     pub fn insert_view(
         &self,
         hot: &Hot,

@@ -185,7 +185,7 @@ impl Layouts {
 }
 
 impl Pairs {
-    /// Takes note of immutable samplers that conflict with the views written to `target` (binding and element) and on, unless it
+    /// Notes immutable samplers that conflict with the views written to `target` (binding and element) and on, unless it
     /// was done for that state and class before.
     #[inline(always)]
     pub(super) fn note_immutables(

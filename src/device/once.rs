@@ -33,7 +33,7 @@ impl<T, const REMEMBERED: usize> Default for Once<T, REMEMBERED> {
 }
 
 impl<T: Hash + Eq, const REMEMBERED: usize> Once<T, REMEMBERED> {
-    /// Takes note of a thing, of which `most` are done.
+    /// Notes a thing, of which `most` are done.
     pub(super) fn turn(&mut self, thing: T, most: u64) -> Turn {
         if self.recent.contains(&thing) {
             return Turn::Done;

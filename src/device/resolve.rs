@@ -151,7 +151,7 @@ impl Samplers {
 }
 
 impl Pairs {
-    /// Takes note of an immutable sampler that meets a view which it conflicts with, for the first time by their state and class, and
+    /// Notes an immutable sampler that meets a view which it conflicts with, for the first time by their state and class, and
     /// [settles](samplin_hot::Choices::settle) it.
     #[cold]
     #[inline(never)]

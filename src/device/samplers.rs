@@ -92,7 +92,7 @@ pub struct ConversionPlan {
     pub decision: ConversionDecision,
     /// Potential features of its format, if they can be known.
     features: Option<vk::FormatFeatureFlags2>,
-    /// Whether the decision goes down instead of what was given.
+    /// Whether the decision reaches the driver instead of what was given.
     pub rewrite: bool,
 }
 
@@ -112,7 +112,8 @@ impl Samplers {
         self.cache.again(words).filter(|_| ground.is_sound())
     }
 
-    /// What went down instead of a create info that was seen before and had to be changed; outer `None` if it has to be looked at again.
+    /// What reached the driver instead of a create info that was seen before and had to be changed; outer `None` if it has to be looked at
+    /// again.
     pub fn rewritten_again(&self, hot: &Hot, again: Again) -> Option<Option<Words>> {
         self.rows(hot).rewritten(again)
     }
@@ -148,8 +149,8 @@ impl Samplers {
         );
     }
 
-    /// What goes down for a sampler. It takes a place for its custom border colour, or gives one up, which [`Samplers::leave_plan`] gives
-    /// back; and the next number by order of creation, which no other sampler gets.
+    /// What reaches the driver for a sampler. It takes a place for its custom border colour, or gives one up, which
+    /// [`Samplers::leave_plan`] gives back; and the next number by order of creation, which no other sampler gets.
     pub fn plan_sampler(&self, ground: &Ground, given: SamplerInfo) -> SamplerPlan {
         let overrides = if ground.wishes.looks_at_samplers {
             let nth = self.created.fetch_add(1, Ordering::Relaxed) + 1;
@@ -169,8 +170,8 @@ impl Samplers {
         self.leave_border(plan.creation.border);
     }
 
-    /// Whether a sampler of this state, of a create info that [has words](Self::sampler_words), goes down as it came and nothing is to be
-    /// said of it.
+    /// Whether a sampler of this state, of a create info that [has words](Self::sampler_words), reaches the driver unchanged and nothing is
+    /// to be said of it.
     #[inline(never)]
     pub fn is_plainly_legal(&self, driver: &Driver, wishes: &Wishes, state: &SamplerState) -> bool {
         let is_legal = decide::is_plainly_legal(state, &driver.caps, &wishes.policy);
@@ -195,7 +196,7 @@ impl Samplers {
         ground.guard(insert, || ());
     }
 
-    /// Enters a new sampler into the tables and the trace. `words`: its create info and, if it has no chain either, what went down
+    /// Enters a new sampler into the tables and the trace. `words`: its create info and, if it has no chain either, what reached the driver
     /// instead.
     pub fn insert_sampler(
         &self,
@@ -403,7 +404,7 @@ impl Samplers {
         })
     }
 
-    /// What goes down for a conversion.
+    /// What reaches the driver for a conversion.
     pub fn plan_conversion(&self, ground: &Ground, format: vk::Format, state: &ConversionState) -> ConversionPlan {
         // SAFETY: `formats` was made for this device's instance, which outlives the device.
         let features = unsafe { ground.driver.formats.get(&ground.driver.instance_fns, format) }
@@ -419,7 +420,7 @@ impl Samplers {
         ConversionPlan { decision, features, rewrite }
     }
 
-    /// Enters a new conversion into the tables and the trace. `info`: what went down.
+    /// Enters a new conversion into the tables and the trace. `info`: what reached the driver.
     pub fn insert_conversion(
         &self,
         journal: &Journal,

@@ -1,5 +1,5 @@
 //! Shaders that are rewritten as they come, whatever they are then used for: what of the passes of `spirv/` a device can need, and what
-//! goes down in place of a module's words. `sampling` has what depends on the pipeline as well, `records` writes both down.
+//! reaches the driver in place of a module's words. `sampling` has what depends on the pipeline as well, `records` writes both down.
 
 mod records;
 mod shading;
@@ -59,7 +59,7 @@ impl KeptModule {
     }
 }
 
-/// What goes down in place of a module's words.
+/// What reaches the driver in place of a module's words.
 pub struct Rewritten {
     /// The words.
     pub words: Vec<u32>,
@@ -154,7 +154,7 @@ impl Shaders {
         self.forget(module);
     }
 
-    /// The words that go down in place of a module's, if not these. What is of interest is written down before that.
+    /// The words that reach the driver in place of a module's, if not these. What is of interest is written down before that.
     pub fn module_words(&self, ground: &Ground, pairs: &Pairs, words: &[u32]) -> Option<Rewritten> {
         let found = scan(words);
         if ground.journal.records_all() {

@@ -340,7 +340,7 @@ impl SharedSamplers {
         true
     }
 
-    /// Takes note of the allocator of a sampler that is about to be created and not shared.
+    /// Notes the allocator of a sampler that is about to be created and not shared.
     #[inline(always)]
     pub fn note_allocator(&self, allocator: Option<&vk::AllocationCallbacks<'_>>) {
         match allocator {

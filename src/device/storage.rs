@@ -133,7 +133,7 @@ impl Storage {
         }
     }
 
-    /// Whether a view of this format may have to go down in another way than it came, or something be said of it.
+    /// Whether a view of this format may have to reach the driver in another way than it came, or something be said of it.
     pub fn looks_at_views_of(&self, image: &ImageTraits, format: vk::Format) -> bool {
         image.may_lack_usage(format) || self.lowers(format)
     }
@@ -147,7 +147,7 @@ impl Storage {
     }
 }
 
-/// What an image goes down as.
+/// What an image reaches the driver as.
 pub struct ImageCopy {
     flags: vk::ImageCreateFlags,
     /// The formats that views may have, in place of the application's chain; if there are any.
@@ -159,7 +159,7 @@ pub struct ImageCopy {
 }
 
 impl ImageCopy {
-    /// Calls `with` for the image as it goes down.
+    /// Calls `with` for the image as it reaches the driver.
     pub fn with<T>(&self, info: &vk::ImageCreateInfo<'_>, with: impl FnOnce(*const vk::ImageCreateInfo<'_>) -> T) -> T {
         let list = vk::ImageFormatListCreateInfo::default().view_formats(&self.formats);
         let mut copy = vk::ImageCreateInfo { flags: self.flags, ..*info };
@@ -175,7 +175,7 @@ impl ImageCopy {
     }
 }
 
-/// What a view goes down as, and what shaders store through.
+/// What a view reaches the driver as, and what shaders store through.
 pub struct ViewCopy {
     /// The application's nodes up to the last that says what the view is used for, without those that do.
     chain: Vec<pnext::Copied>,
@@ -202,7 +202,7 @@ impl Driver {
 }
 
 impl Storage {
-    /// What an image goes down as instead of as it came, if its usage is one that its format cannot have. Records what is left.
+    /// What an image reaches the driver as instead of as it came, if its usage is one that its format cannot have. Records what is left.
     ///
     /// # Safety
     ///
@@ -320,7 +320,7 @@ impl Storage {
             })
     }
 
-    /// What a view goes down as, if shaders that store through it store integers. `stated`: the usage that its chain states.
+    /// What a view reaches the driver as, if shaders that store through it store integers. `stated`: the usage that its chain states.
     ///
     /// # Safety
     ///
@@ -375,7 +375,7 @@ impl Storage {
         None
     }
 
-    /// Makes the application's view as it goes down, and the one that shaders store through.
+    /// Makes the application's view as it reaches the driver, and the one that shaders store through.
     ///
     /// # Safety
     ///
@@ -452,7 +452,7 @@ impl Storage {
         found
     }
 
-    /// Takes note of a view that storing was taken from and that nothing stands in for. Of each class it is said once, when one is
+    /// Notes a view that storing was taken from and that nothing stands in for. Of each class it is said once, when one is
     /// stored to.
     pub fn view_lost_storage(&self, ground: &Ground, view: vk::ImageView) {
         if self.lost_classes.get(ground.hot.class_of(view.as_raw())) == 0 {

@@ -1,8 +1,8 @@
-//! Descriptor update templates: what is kept of one, the look through the application's data, and what goes down instead of it.
+//! Descriptor update templates: what is kept of one, the look through the application's data, and what reaches the driver instead of it.
 //!
 //! `pData` is the application's memory of unknown size: only the elements that the template describes are read, without any
 //! alignment, and nothing is written to it. Where a sampler has to change the described elements are copied to a block with the same
-//! offsets and the same alignment, on the stack if they are few, and that goes down.
+//! offsets and the same alignment, on the stack if they are few, and that reaches the driver.
 
 mod entry;
 pub(super) mod kept;
@@ -44,7 +44,7 @@ impl Piece {
 }
 
 impl Entry {
-    /// Takes note of the immutable samplers that conflict.
+    /// Notes the immutable samplers that conflict.
     ///
     /// # Safety
     ///
@@ -90,7 +90,7 @@ impl Entry {
 }
 
 impl Template {
-    /// Whether a pair in `data` conflicts whose sampler is not an immutable one of `layout`. Takes note of the immutable ones.
+    /// Whether a pair in `data` conflicts whose sampler is not an immutable one of `layout`. Notes the immutable ones.
     ///
     /// # Safety
     ///
@@ -125,7 +125,7 @@ impl Template {
         }
     }
 
-    /// Calls `with` for the pairs whose samplers are not immutable ones of `layout`. Takes note of the immutable ones in `data`.
+    /// Calls `with` for the pairs whose samplers are not immutable ones of `layout`. Notes the immutable ones in `data`.
     ///
     /// # Safety
     ///
@@ -150,9 +150,9 @@ impl Template {
     }
 }
 
-// ---- what goes down ----
+// ---- what reaches the driver ----
 
-/// What has to go down: a copy of the described data in `room` with legal pairs, or `data` itself.
+/// What has to reach the driver: a copy of the described data in `room` with legal pairs, or `data` itself.
 ///
 /// # Safety
 ///
@@ -291,7 +291,7 @@ impl Hot {
 }
 
 impl Pairs {
-    /// The one pair of a template in which another sampler has to go down. Counts it.
+    /// The one pair of a template in which another sampler has to reach the driver. Counts it.
     ///
     /// # Safety
     ///
@@ -307,9 +307,9 @@ impl Pairs {
         differs.then_some(DescriptorImageInfo { sampler, ..info })
     }
 
-    /// Hands `data`, or a copy with legal pairs, to `down`. Where it cannot be copied it goes down itself, and `patch` gets the writes of
-    /// single descriptors that make it legal afterwards, and the template's bind point. `layout` is the one that the data is for, if it
-    /// has immutable samplers.
+    /// Hands `data`, or a copy with legal pairs, to `down`. Where it cannot be copied it reaches the driver itself, and `patch` gets the
+    /// writes of single descriptors that make it legal afterwards, and the template's bind point. `layout` is the one that the data is for,
+    /// if it has immutable samplers.
     ///
     /// # Safety
     ///

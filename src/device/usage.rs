@@ -1,4 +1,4 @@
-//! Usage of views and images that their formats cannot have: what goes down instead, and what is said of it.
+//! Usage of views and images that their formats cannot have: what reaches the driver instead, and what is said of it.
 
 use std::ffi::c_void;
 
@@ -100,7 +100,7 @@ impl Driver {
         }
     }
 
-    /// The usage that a view goes down with, if not that which it inherits, and the changes.
+    /// The usage that a view reaches the driver with, if not that which it inherits, and the changes.
     pub fn narrowed_usage(
         &self,
         journal: &Journal,
@@ -134,7 +134,8 @@ impl Driver {
         None
     }
 
-    /// The flags that an image goes down with, if not its own, with the change: its usage is one that only other formats of its list have.
+    /// The flags that an image reaches the driver with, if not its own, with the change: its usage is one that only other formats of its
+    /// list have.
     ///
     /// # Errors
     /// None do; whether that was recorded.

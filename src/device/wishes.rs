@@ -32,7 +32,7 @@ impl Wishes {
         self.rules.in_force()
     }
 
-    /// Keeps other rules from coming into force, if they may, so that what is decided and what goes down agree.
+    /// Keeps other rules from coming into force, if they may, so that what is decided and what reaches the driver agree.
     pub fn hold_rules(&self) -> Option<impl Sized + '_> {
         self.rules.turn()
     }

@@ -1,4 +1,4 @@
-//! Descriptor writes: the look through them, and the copy that goes down when one has to change.
+//! Descriptor writes: the look through them, and the copy that reaches the driver when one has to change.
 //!
 //! The leaf hooks call this without a guard, so nothing here can panic. What is decided for the first time has a guard of its own.
 
@@ -94,8 +94,8 @@ impl Pairs {
         down(if is_other { &other } else { write });
     }
 
-    /// The closer look, from write `first` on: where other samplers may have to go down from. What there is to be said of immutable and
-    /// of separate samplers is said here, or where writes are rewritten.
+    /// The closer look, from write `first` on: where other samplers may have to reach the driver from. What there is to be said of
+    /// immutable and of separate samplers is said here, or where writes are rewritten.
     ///
     /// # Safety
     ///
@@ -169,7 +169,7 @@ impl Pairs {
         out
     }
 
-    /// Takes note of what is written for immutable samplers of a layout.
+    /// Notes what is written for immutable samplers of a layout.
     ///
     /// # Safety
     ///
@@ -181,7 +181,7 @@ impl Pairs {
         self.note_immutables(ground, layout, target, unsafe { infos(write) }.iter().copied());
     }
 
-    /// Counts a write that goes down as it is: its sampler is an immutable one, of which note is taken, or it is only a candidate
+    /// Counts a write that reaches the driver unchanged: its sampler is an immutable one, of which note is taken, or it is only a candidate
     /// because it might be. False if it may conflict.
     ///
     /// # Safety
@@ -351,7 +351,7 @@ impl Copies<'_, '_> {
     }
 }
 
-/// Returns what has to go down, and counts.
+/// Returns what has to reach the driver, and counts.
 ///
 /// # Safety
 ///

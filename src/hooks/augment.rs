@@ -220,7 +220,7 @@ fn without_own(given: &[&CStr]) -> Vec<*const c_char> {
     given.iter().filter(|name| !OWN_EXTENSIONS.contains(name)).map(|name| name.as_ptr()).collect()
 }
 
-/// Plans what to hand down; `None` when the application's create info can go down as it is.
+/// Plans what to hand down; `None` when the application's create info can reach the driver unchanged.
 ///
 /// # Safety
 ///

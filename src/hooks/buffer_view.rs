@@ -50,7 +50,7 @@ pub(crate) unsafe extern "system" fn create_buffer(
     result
 }
 
-/// What a view goes down as, if its chain says no more than what it is used for.
+/// What a view reaches the driver as, if its chain says no more than what it is used for.
 ///
 /// # Safety
 ///

@@ -22,7 +22,7 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
     copy_count: u32,
     copies: *const vk::CopyDescriptorSet<'_>,
 ) {
-    // SAFETY: the command's valid usage. A copy carries a pair that was made legal when it was written, so copies go down as
+    // SAFETY: the command's valid usage. A copy carries a pair that was made legal when it was written, so copies reach the driver as
     // they are; so does everything else that is legal.
     unsafe {
         if count != 1 || copy_count != 0 {

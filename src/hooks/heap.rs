@@ -15,7 +15,7 @@ use crate::device::{Device, DriverView, HeapView};
 use crate::pnext::slice;
 use crate::sampler_info::Owned;
 
-/// The sampler that goes down in place of one that is described, if another one.
+/// The sampler that reaches the driver in place of one that is described, if another one.
 ///
 /// # Safety
 ///
@@ -80,7 +80,7 @@ pub(crate) unsafe extern "system" fn write_sampler_descriptors(
     unsafe { next(handle, count, copies.as_ptr(), descriptors) }
 }
 
-/// What goes down in place of the view of a descriptor of this type, if not that.
+/// What reaches the driver in place of the view of a descriptor of this type, if not that.
 ///
 /// # Safety
 ///
@@ -130,13 +130,13 @@ unsafe fn view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, ty: vk::Desc
     (!ground.wishes.audit).then(|| HeapView::narrowed(info, usage))
 }
 
-/// What goes down in place of one resource.
+/// What reaches the driver in place of one resource.
 enum Other {
     Image { descriptor: Box<ImageDescriptorInfoEXT>, _view: HeapView },
     Texels(Box<TexelBufferDescriptorInfoEXT>),
 }
 
-/// What goes down in place of a resource, if not that.
+/// What reaches the driver in place of a resource, if not that.
 ///
 /// # Safety
 ///

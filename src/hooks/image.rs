@@ -425,10 +425,10 @@ unsafe fn usage_class(device: &Device, info: &vk::ImageViewCreateInfo<'_>) -> Ve
     UsageClass::write(info.image.as_raw(), features, inherited_usage(info, image), stated)
 }
 
-/// The tiling of a view's image, the usage that the view goes down with, and the changes.
+/// The tiling of a view's image, the usage that the view reaches the driver with, and the changes.
 type Narrowed = (Tiling, u64, Changes);
 
-/// What a view goes down as instead of as it came: with a part of its usage, or with another view to store through.
+/// How a view reaches the driver, if changed: with a part of its usage, or with another view to store through.
 ///
 /// # Safety
 ///

@@ -93,7 +93,7 @@ impl<'a> VisibleDevice<'a> {
         simulation.allows_image(format, is_linear, own, usage, flags)
     }
 
-    /// What of an image that cannot be stored to is asked instead: as it goes down, if it is advertised.
+    /// What of an image that cannot be stored to is asked instead: as it reaches the driver, if it is advertised.
     ///
     /// # Safety
     ///

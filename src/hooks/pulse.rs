@@ -43,7 +43,7 @@ pub(crate) unsafe extern "system" fn cmd_execute_commands(
     unsafe { separate::command_buffers::cmd_execute_commands(commands, count, secondaries) };
 }
 
-/// Takes note of a render pass that begins; `has_depth`: it has a depth attachment.
+/// Notes a render pass that begins; `has_depth`: it has a depth attachment.
 fn begin_pass(device: &Device, commands: vk::CommandBuffer, area: vk::Rect2D, has_depth: bool) {
     if let Some(activity) = device.pairs.activity.as_deref() {
         let extent = has_depth.then_some([area.extent.width, area.extent.height]);
@@ -51,7 +51,7 @@ fn begin_pass(device: &Device, commands: vk::CommandBuffer, area: vk::Rect2D, ha
     }
 }
 
-/// Takes note of a render pass object that begins.
+/// Notes a render pass object that begins.
 ///
 /// # Safety
 ///

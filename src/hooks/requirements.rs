@@ -1,10 +1,11 @@
-//! What an image that is not there yet would need: asked with the create info that it would go down with, so that all query forms agree.
+//! What an image that is not there yet would need: asked with the create info that it would reach the driver with, so that all query forms
+//! agree.
 
 use ash::vk;
 
 use crate::device::{Device, Ground};
 
-/// Calls `ask` with what `info` would go down as at `vkCreateImage`.
+/// Calls `ask` with what `info` would reach the driver as at `vkCreateImage`.
 ///
 /// # Safety
 ///

@@ -107,7 +107,8 @@ fn record_shared(device: &Device, info: &vk::SamplerCreateInfo<'_>, made: vk::Sa
     );
 }
 
-/// Creates a sampler of the driver for one of the application. With the result is said whether one like it went down as it came before.
+/// Creates a sampler of the driver for one of the application. With the result is said whether one like it reached the driver unchanged
+/// before.
 ///
 /// # Safety
 ///
@@ -145,7 +146,7 @@ unsafe fn create_own_sampler(
     (result, true)
 }
 
-/// Remembers a sampler that went down as one like it did, or as `rewritten`, and whose state is not where it was any more.
+/// Remembers a sampler that reached the driver as one like it did, or as `rewritten`, and whose state is not where it was any more.
 #[cold]
 #[inline(never)]
 fn remember_sampler(device: &Device, info: &vk::SamplerCreateInfo<'_>, rewritten: Option<Words>, made: vk::Sampler) {
@@ -208,7 +209,7 @@ unsafe fn create_new_sampler(
     {
         let down = rewritten.as_ref().map(sampler_info::from_words);
         let down = down.as_ref().map_or(create_info, std::ptr::from_ref);
-        // SAFETY: the application's own arguments, or what went down for the same create info before.
+        // SAFETY: the application's own arguments, or what reached the driver for the same create info before.
         let result = unsafe { next(handle, down, allocator, sampler) };
         if result != vk::Result::SUCCESS {
             device.pairs.samplers.refused_sampler(&device.ground);

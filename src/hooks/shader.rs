@@ -47,7 +47,7 @@ pub(super) unsafe fn constants<'a>(info: *const vk::SpecializationInfo<'a>) -> V
     }))
 }
 
-/// The words that go down in place of a module's, if not its own.
+/// The words that reach the driver in place of a module's, if not its own.
 ///
 /// # Safety
 ///

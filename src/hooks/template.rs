@@ -131,7 +131,7 @@ unsafe extern "system" fn update_lone(
     }
 }
 
-/// Takes note of what an update with a template shows.
+/// Notes what an update with a template shows.
 fn note(device: &Device, separate: &Separate, set: Live<'_, vk::DescriptorSet>, filled: Filled<'_>) {
     separate.note_template_wholes(&device.ground.hot, &device.pairs.stand_ins.aspects, set, filled);
 }

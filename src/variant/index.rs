@@ -63,7 +63,7 @@ pub(super) enum RowState {
     /// The row is free.
     #[default]
     Nothing,
-    /// One without a chain that went down as it came, with nothing else to be said of it: its create info.
+    /// One without a chain that reached the driver unchanged, with nothing else to be said of it: its create info.
     Plain(Words),
     /// Any other.
     Whole(Arc<SharedState>),
@@ -138,7 +138,7 @@ impl Row {
         new
     }
 
-    /// One of a state that went down as these words.
+    /// One of a state that reached the driver as these words.
     pub(super) fn plain(words: &Words, needs: ConflictBits, is_shareable: bool) -> Self {
         Self { state: RowState::Plain(*words), needs, is_shareable, is_touched: !is_shareable, ..Self::default() }
     }

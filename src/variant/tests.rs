@@ -24,7 +24,7 @@ fn acquire(rows: Rows<'_>, state: SharedState) -> Option<u32> {
     Some(number)
 }
 
-/// Enters one more sampler of a create info that was seen before: the row, whether it was changed and what goes down instead.
+/// Enters one more sampler of a create info that was seen before: the row, whether it was changed and what reaches the driver instead.
 fn again(rows: Rows<'_>, words: &Words) -> Option<(u32, bool, Option<Words>)> {
     let again = rows.cache.again(words)?;
     let rewritten = rows.rewritten(again)?;

@@ -2,7 +2,7 @@
 //!
 //! An enumerant is valid if it was added by an extension that is enabled or by a core version that the device supports
 //! (Fundamentals > Valid Usage for Enumerated Types). Where one of these is not in the layer's registry, a value that only
-//! an extension can have added is neither known to be legal nor known to be illegal, so it goes down as it came.
+//! an extension can have added is neither known to be legal nor known to be illegal, so it reaches the driver unchanged.
 
 use ash::vk;
 

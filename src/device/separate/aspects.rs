@@ -81,7 +81,7 @@ impl Separate {
         self.wholes.compare()
     }
 
-    /// Takes note of what writes show.
+    /// Notes what writes show.
     pub fn note_written_wholes(&self, hot: &Hot, aspects: &Aspects, writes: Writes<'_>) {
         if !self.wholes.are_there() {
             return;
@@ -108,7 +108,7 @@ impl Separate {
         }
     }
 
-    /// Takes note of what an update with a template shows.
+    /// Notes what an update with a template shows.
     pub fn note_template_wholes(
         &self,
         hot: &Hot,
@@ -164,7 +164,7 @@ impl Separate {
         (0..).zip(Wholes::walk(entry, target, count)).map(move |(index, at)| (at, whole(index)))
     }
 
-    /// Takes note of what a copy shows.
+    /// Notes what a copy shows.
     pub(super) fn note_copied_wholes(&self, hot: &Hot, copy: Copied<'_>) {
         if !self.wholes.are_there() {
             return;

@@ -1,4 +1,4 @@
-//! Binds: what the application binds is noted, and goes down as it came.
+//! Binds: what the application binds is noted, and reaches the driver unchanged.
 
 use std::sync::atomic::Ordering;
 
@@ -89,8 +89,8 @@ impl Separate {
         ground.guard(|| self.buffer(commands.live()), || None)
     }
 
-    /// Notes a bind of a pipeline. Whether it has to go down: one that others run instead of is bound by the next draw. Also when the layer has
-    /// given up, because then a draw may still have to bind one.
+    /// Notes a bind of a pipeline. Whether it has to reach the driver: one that others run instead of is bound by the next draw. Also when
+    /// the layer has given up, because then a draw may still have to bind one.
     #[inline(always)]
     pub fn note_pipeline(
         &self,
@@ -205,7 +205,8 @@ impl Separate {
         });
     }
 
-    /// Notes a bind of sets. Whether it has to go down: a set with copies need not, if `may_stay`, as the next draw binds it or one of these.
+    /// Notes a bind of sets. Whether it has to reach the driver: a set with copies need not, if `may_stay`, as the next draw binds it or
+    /// one of these.
     #[must_use]
     #[inline(always)]
     pub fn note_sets(

@@ -21,7 +21,7 @@ pub(super) struct Held {
 const MOST: usize = 1 << 18;
 
 impl Separate {
-    /// Takes note of what is in the arrays of a set that is about to go.
+    /// Notes what is in the arrays of a set that is about to go.
     pub(super) fn hold(&self, entry: &SetEntry) {
         if self.counts_columns {
             let mut held = lock(&self.held);

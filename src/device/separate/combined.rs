@@ -53,7 +53,7 @@ impl SetEntry {
         self.edit_combined(|all| all.has_repaired()).unwrap_or(false)
     }
 
-    /// Takes note of a descriptor that is written: a combined one, or another one in its place.
+    /// Notes a descriptor that is written: a combined one, or another one in its place.
     fn note_combined(&self, at: (&Binding, u32), combined: Option<CombinedDescriptor>) {
         let (binding, element) = at;
         let combined = combined.filter(|_| binding.immutable.is_empty());
@@ -69,7 +69,7 @@ impl Separate {
         hot.keep_watching(COMBINED);
     }
 
-    /// Takes note of what is written, before it goes down.
+    /// Notes what is written, before it reaches the driver.
     pub fn note_combined<'a>(
         &self,
         ground: &Ground,

@@ -67,7 +67,7 @@ fn is_like(view: &ViewTraits, ty: &ImageType) -> bool {
 }
 
 impl Embedded {
-    /// Takes note of a set layout with these flags.
+    /// Notes a set layout with these flags.
     pub(super) fn watch(&self, flags: vk::DescriptorSetLayoutCreateFlags) {
         if flags.contains(EMBEDDED) {
             self.any.store(true, Ordering::Release);
@@ -89,7 +89,7 @@ impl Separate {
         self.embedded.any.load(Ordering::Relaxed) && hot.gate.must_look()
     }
 
-    /// Takes note of an image that is asked for as a descriptor.
+    /// Notes an image that is asked for as a descriptor.
     #[inline(never)]
     pub fn meet_embedded(&self, ground: &Ground, pairs: &Pairs, view: vk::ImageView) {
         let word = ground.hot.gate.view(view.as_raw());
@@ -111,7 +111,7 @@ impl Separate {
         );
     }
 
-    /// Takes note of a pipeline whose descriptors are in memory, `in_heaps` or in descriptor buffers of this layout.
+    /// Notes a pipeline whose descriptors are in memory, `in_heaps` or in descriptor buffers of this layout.
     pub(super) fn join_in_memory(
         &self,
         On { ground, pairs }: On<'_>,
@@ -138,7 +138,7 @@ impl Separate {
         }
     }
 
-    /// Takes note of the embedded samplers that a pipeline with this layout joins with images.
+    /// Notes the embedded samplers that a pipeline with this layout joins with images.
     fn join_embedded(
         &self,
         ground: &Ground,

@@ -57,10 +57,10 @@ impl Force {
     /// Keeps the words of a module of the application's, once.
     pub(super) const fn keep_read(&self, _words: &[u32]) {}
 
-    /// Takes note of a copy.
+    /// Notes a copy.
     pub(super) const fn keep_shadow(&self) {}
 
-    /// Takes note of a view in place of an equal one.
+    /// Notes a view in place of an equal one.
     pub(in crate::device) const fn keep_twin(&self) {}
 }
 

@@ -136,7 +136,7 @@ impl Program {
 }
 
 impl Separate {
-    /// Takes note of the links that something written just now may concern.
+    /// Notes the links that something written just now may concern.
     pub(super) fn suspect(&self, hot: &Hot) {
         if !self.news.load(Ordering::Acquire) || !self.news.swap(false, Ordering::AcqRel) {
             return;
@@ -147,12 +147,12 @@ impl Separate {
         self.shaders.for_each_combination(&mut look);
     }
 
-    /// Takes note of the links of a new program.
+    /// Notes the links of a new program.
     pub(super) fn suspect_new(&self, hot: &Hot, program: &Program) {
         self.suspect_links(hot, program, &mut Met::default());
     }
 
-    /// Takes note of the links of a program that may join what conflicts without a draw that shows it.
+    /// Notes the links of a program that may join what conflicts without a draw that shows it.
     fn suspect_links(&self, hot: &Hot, program: &Program, met: &mut Met) {
         if program.is_library {
             // What is linked of it has these links as well, and is what runs.

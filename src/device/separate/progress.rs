@@ -126,7 +126,7 @@ impl Progress {
         }
     }
 
-    /// Takes note of a label.
+    /// Notes a label.
     pub(super) fn label(&mut self, label: Label<'_>) {
         // Ends of regions that another command buffer has begun.
         if self.labels.is_none() && matches!(label, Label::End) {
@@ -191,7 +191,7 @@ impl Journal {
 }
 
 impl Separate {
-    /// Takes note of a label.
+    /// Notes a label.
     pub fn label(&self, journal: &Journal, commands: Recording<'_>, label: Label<'_>) {
         if let Some(buffer) = self.noted(commands).filter(|_| journal.records_decisions()) {
             buffer.at_progress(|progress| progress.label(label));

@@ -55,7 +55,7 @@ impl SetShape {
 }
 
 impl SetEntry {
-    /// Takes note of a sampler that the application writes, or of another descriptor in its place. Whether rules may ask for another one.
+    /// Notes a sampler that the application writes, or another descriptor in its place. Whether rules may ask for another one.
     pub(super) fn note_sampler(&self, at: (&Binding, u32), sampler: Option<u64>) -> bool {
         let at = (at.0.binding, at.1);
         self.edit_combined(|CombinedDescriptors { samplers: all, .. }| match sampler {
@@ -78,7 +78,7 @@ impl SetEntry {
         noted.or_else(own).filter(|_| binding.kind == SlotKind::Sampler)
     }
 
-    /// Takes note of a sampler that is copied: the driver copies the one that it has. Whether rules may ask for another one.
+    /// Notes a sampler that is copied: the driver copies the one that it has. Whether rules may ask for another one.
     pub(super) fn note_copied_sampler(&self, at: (&Binding, u32), from: Option<SamplerDescriptor>) -> bool {
         let own = self.sampler(at.0, at.1).map(|own| own.read).unwrap_or_default();
         let at = (at.0.binding, at.1);

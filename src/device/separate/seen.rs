@@ -1,8 +1,8 @@
 //! What programs declare of images and which views there are, before either is bound.
 //!
 //! What is in a set has to be noted when it is written, which may be before there is a shader. So the first writes of a device are noted,
-//! and some more each time that a view and a type may differ which are new; where nothing is found meanwhile, writes go down as if nobody
-//! had ever looked, until there is another reason. With what was found they are noted as long as the device lives.
+//! and some more each time that a view and a type may differ which are new; where nothing is found meanwhile, writes reach the driver as if
+//! nobody had ever looked, until there is another reason. With what was found they are noted as long as the device lives.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
@@ -223,7 +223,7 @@ impl Seen {
         if self.is_on { Self::TYPES } else { 0 }
     }
 
-    /// Takes note of the types of a layout. Those that are to be watched now.
+    /// Notes the types of a layout. Those that are to be watched now.
     pub(super) fn watched(&self, types: u32) -> u32 {
         self.types.fetch_or(types, Ordering::SeqCst);
         if self.is_watching() { types } else { 0 }
@@ -243,7 +243,7 @@ impl Seen {
         self.differs.load(Ordering::Acquire)
     }
 
-    /// Takes note of a view. Whether it may meet what it does not suit.
+    /// Notes a view. Whether it may meet what it does not suit.
     pub(super) fn view(&self, roles: u32, viewed: Viewed) -> bool {
         let key = fold(hash_of(&(roles, viewed))) | 1;
         if self.known.get(key) != 0 {
@@ -261,7 +261,7 @@ impl Seen {
         meets
     }
 
-    /// Takes note of what a program declares. Whether it may meet a view that does not suit it.
+    /// Notes what a program declares. Whether it may meet a view that does not suit it.
     pub(super) fn declare(&self, variables: &[Variable]) -> bool {
         let mut lists = lock(&self.lists);
         let mut meets = false;

@@ -79,7 +79,7 @@ impl CombinedDescriptors {
         self.repaired > 0 || self.samplers.values().any(SamplerDescriptor::is_repaired)
     }
 
-    /// Takes note of one that is written, or of another descriptor in its place.
+    /// Notes one that is written, or another descriptor in its place.
     pub(super) fn set(&mut self, at: (u32, u32), combined: Option<CombinedDescriptor>) {
         self.repaired += usize::from(combined.is_some_and(|new| new.is_repaired()));
         let old = match combined {

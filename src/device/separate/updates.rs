@@ -1,4 +1,4 @@
-//! Updates of descriptor sets: what they write is taken over before they go down.
+//! Updates of descriptor sets: what they write is taken over before they reach the driver.
 //!
 //! Almost no set has a shadow, so almost every update is taken over without a guard: nothing then allocates, locks or calls down.
 
@@ -133,7 +133,7 @@ impl Separate {
         is_known
     }
 
-    /// Takes over writes and copies before they go down: what was bound with a set that they change is of no use any more.
+    /// Takes over writes and copies before they reach the driver: what was bound with a set that they change is of no use any more.
     pub fn separate_updates<'a>(
         &self,
         ground: &Ground,
@@ -167,7 +167,7 @@ impl Separate {
         self.suspect(hot);
     }
 
-    /// Takes over an update with a template before it goes down.
+    /// Takes over an update with a template before it reaches the driver.
     pub fn separate_template(
         &self,
         ground: &Ground,

@@ -105,7 +105,7 @@ impl Separate {
         self.sets.for_each(&mut |entry| entry.forget_views(types));
     }
 
-    /// Takes note of a new view of an image, with the usage that it has.
+    /// Notes a new view of an image, with the usage that it has.
     pub fn note_view(&self, On { ground, pairs }: On<'_>, usage: u64, traits: &ViewTraits) {
         use vk::ImageUsageFlags as U;
         if !self.seen.is_on {
@@ -124,7 +124,7 @@ impl Separate {
         }
     }
 
-    /// Takes note of a new view of a texel buffer.
+    /// Notes a new view of a texel buffer.
     pub fn note_buffer_view(&self, On { ground, pairs }: On<'_>, view: vk::BufferView, format: vk::Format) {
         if !self.seen.is_on {
             return;
@@ -140,7 +140,7 @@ impl Separate {
         }
     }
 
-    /// Takes note of what a program declares, before it is bound.
+    /// Notes what a program declares, before it is bound.
     pub(super) fn note_declared(&self, hot: &Hot, variables: &[Variable]) {
         if !variables.is_empty() && self.seen.declare(variables) {
             self.follow_declared(hot);

@@ -262,7 +262,7 @@ impl Journal {
         self.unresolved(of, rule, members, (module, which));
     }
 
-    /// Says that a module in the chain of a stage goes down as it came, because what stands before it cannot be copied.
+    /// Says that a module in the chain of a stage reaches the driver unchanged, because what stands before it cannot be copied.
     pub fn chain_unresolved(&self, words: &[u32]) {
         let module = fingerprint(words);
         self.module_unresolved(Left::StageChain.into(), None, module, 0);
@@ -318,7 +318,7 @@ impl Journal {
         self.module_unresolved(why, rule, fingerprint(words), which);
     }
 
-    /// Says of a shader for OpenGL that it goes down as it is. The line is written before that: drivers do not survive counters.
+    /// Says of a shader for OpenGL that it reaches the driver unchanged. The line is written before that: drivers do not survive counters.
     pub(super) fn opengl_unresolved(&self, words: &[u32], found: Scan) {
         let what = if found.intersects(Scan::COUNTERS) { Left::AtomicCounters } else { Left::OpenglShader };
         let module = fingerprint(words);

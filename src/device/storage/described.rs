@@ -5,7 +5,7 @@ use ash::vk;
 use super::ViewCopy;
 use crate::pnext::Copied;
 
-/// A create info of a view that goes down in place of the application's. It lives as long as this and the application's chain.
+/// A create info of a view that reaches the driver in place of the application's. It lives as long as this and the application's chain.
 pub struct HeapView {
     info: Box<vk::ImageViewCreateInfo<'static>>,
     _usage: Option<Box<vk::ImageViewUsageCreateInfo<'static>>>,

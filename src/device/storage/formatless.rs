@@ -51,7 +51,7 @@ impl Meetings {
 }
 
 impl Storage {
-    /// Takes note of what a module reads or writes without a format.
+    /// Notes what a module reads or writes without a format.
     #[inline(never)]
     pub(in crate::device) fn formatless_module(&self, journal: &Journal, images: &Images, words: &[u32], module: u64) {
         let meetings = &self.meetings;
@@ -67,7 +67,7 @@ impl Storage {
         meetings.views.for_each(record);
     }
 
-    /// Takes note of a view of integers that is written to a binding, if it is known to which: by its class, or of a texel buffer.
+    /// Notes a view of integers that is written to a binding, if it is known to which: by its class, or as a texel buffer.
     #[inline(always)]
     pub(super) fn stored_at(&self, ground: &Ground, images: &Images, class: u64, binding: Option<u32>) {
         let of = if class == 0 { BUFFER } else { class << 32 };

@@ -1,4 +1,4 @@
-//! Templates whose data cannot be copied: what changes is written again after the application's data went down.
+//! Templates whose data cannot be copied: what changes is written again after the application's data reached the driver.
 
 use std::cmp;
 use std::ffi::c_void;
@@ -28,7 +28,7 @@ pub(super) fn writes(patches: &[Patch]) -> Vec<vk::WriteDescriptorSet<'static>> 
     }))
 }
 
-/// The writes that make `changed`, which has the order of the elements, true after the application's data went down as it is.
+/// The writes that make `changed`, which has the order of the elements, true after the application's data reached the driver unchanged.
 ///
 /// A later element may be for the same descriptor, and must stay the last word about it: elements of an entry of which that cannot
 /// be ruled out are written again, in their place of the order.

@@ -81,7 +81,7 @@ pub(crate) fn pulsed<A: Action>() -> A::Next {
 unsafe fn count(commands: vk::CommandBuffer, point: Point) {
     let device = enter!(commands);
     if let Some(activity) = device.pairs.activity.as_deref() {
-        // SAFETY: by this function's contract.
+        // SAFETY: the command buffer is recording, which this function asks of its caller.
         let recording = unsafe { Recording::new(commands) };
         let reads = |separate: &Separate| separate.reads_repaired(&device.ground, &device.pairs, recording, point);
         let is_repaired = || activity.is_recorded && device.separate.as_deref().is_some_and(reads);

@@ -1,10 +1,10 @@
-//! Debug labels, which records of draws say. They are noted as binds are; until then the commands only go down.
+//! Debug labels, which records of draws say. They are noted as binds are; until then the commands only reach the driver.
 
 use ash::vk;
 
 use crate::device::{Device, Label, Recording, Text};
 
-/// Takes note of a label.
+/// Notes a label.
 fn note(device: &Device, commands: Recording<'_>, label: Label<'_>) {
     if let Some(separate) = device.separate.as_deref().filter(|_| device.ground.hot.follows_binds()) {
         device.ground.guard(|| separate.label(&device.ground.journal, commands, label), || ());

@@ -58,7 +58,7 @@ pub(crate) unsafe extern "system" fn create_ray_tracing_pipelines(
     let (device, next) = enter!(handle, create_ray_tracing_pipelines);
     // SAFETY: `count` valid create infos (VUID-vkCreateRayTracingPipelinesKHR-pCreateInfos-parameter).
     let copies = device.ground.guard(|| unsafe { copies::rays_khr(device, create_infos, count) }, || None);
-    // What goes down has to live until the operation is complete, so it is not deferred.
+    // What reaches the driver has to live until the operation is complete, so it is not deferred.
     let (is_deferred, operation) = match &copies {
         Some(_) => (operation != vk::DeferredOperationKHR::null(), vk::DeferredOperationKHR::null()),
         None => (false, operation),

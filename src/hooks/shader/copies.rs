@@ -1,4 +1,4 @@
-//! Create infos of pipelines and shader objects that go down in place of the application's, where a shader that comes with them or
+//! Create infos of pipelines and shader objects that reach the driver in place of the application's, where a shader that comes with them or
 //! their multisample state has to differ. The application's are not written to.
 
 use std::ffi::CStr;
@@ -45,7 +45,7 @@ impl<'a, I: Copy> Copies<'a, I> {
         }
     }
 
-    /// What the code of a shader object was made of, if it goes down in place of the application's.
+    /// What the code of a shader object was made of, if it reaches the driver in place of the application's.
     pub(in crate::hooks) fn made_of(&self, code: *const std::ffi::c_void) -> Option<&Rewritten> {
         self.words.iter().find(|rewritten| rewritten.words.as_ptr().cast() == code)
     }
@@ -56,7 +56,7 @@ impl<'a, I: Copy> Copies<'a, I> {
         !(is_same && self.mapped.is_empty())
     }
 
-    /// A stage in which other samplers are embedded, if some have to be. `changed`: what goes down in its place so far.
+    /// A stage in which other samplers are embedded, if some have to be. `changed`: what reaches the driver in its place so far.
     ///
     /// # Safety
     ///
@@ -70,7 +70,7 @@ impl<'a, I: Copy> Copies<'a, I> {
             return changed;
         }
         let given = changed.unwrap_or(*stage);
-        // SAFETY: `stage` is valid by this function's contract, and so is one that goes down in its place.
+        // SAFETY: `stage` is valid by this function's contract, and so is one that reaches the driver in its place.
         let mapped = unsafe { mappings::mapped(self.device, given.p_next, || links_of(self.device, stage)) };
         let Some(mapped) = mapped else { return changed };
         let p_next = mapped.first();
@@ -176,7 +176,7 @@ impl<I> Drop for Copies<'_, I> {
     }
 }
 
-/// What goes down in place of the create infos of compute pipelines, if not these.
+/// What reaches the driver in place of the create infos of compute pipelines, if not these.
 ///
 /// # Safety
 ///
@@ -207,7 +207,7 @@ pub(in crate::hooks) unsafe fn compute<'a>(
     copies.differs().then_some(copies)
 }
 
-/// What goes down in place of the create infos of shader objects, if not these.
+/// What reaches the driver in place of the create infos of shader objects, if not these.
 ///
 /// # Safety
 ///
@@ -250,7 +250,7 @@ pub(in crate::hooks) unsafe fn objects<'a>(
     copies.differs().then_some(copies)
 }
 
-/// Functions for what goes down in place of the create infos of ray tracing pipelines, if not these.
+/// Functions for what reaches the driver in place of the create infos of ray tracing pipelines, if not these.
 macro_rules! rays {
     ($($name:ident: $info:ident;)+) => {$(
         /// # Safety
@@ -292,7 +292,7 @@ rays! {
     rays_nv: RayTracingPipelineCreateInfoNV;
 }
 
-/// What goes down in place of the create infos of graphics pipelines, if not these.
+/// What reaches the driver in place of the create infos of graphics pipelines, if not these.
 ///
 /// # Safety
 ///

@@ -104,7 +104,8 @@ fn types_of<'l>(links: impl Iterator<Item = &'l Link>, integers: vk::FormatFeatu
     Some(found)
 }
 
-/// What goes down in place of a chain, if other samplers have to be embedded there. `links`: what the shader joins, if that is known.
+/// What reaches the driver in place of a chain, if other samplers have to be embedded there. `links`: what the shader joins, if that is
+/// known.
 ///
 /// # Safety
 ///
