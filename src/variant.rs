@@ -465,12 +465,12 @@ impl Rows<'_> {
 
     /// Remembers that nothing is left to be said about immutable samplers of a state with views of a class, unless the row
     /// meanwhile has another state than `decided`.
-    pub fn settle(self, state: u32, class: u32, decided: &FoundState) {
+    pub fn mark_recorded(self, state: u32, class: u32, decided: &FoundState) {
         // Rows get other states under this lock.
         let mut samplers = self.gate.write_samplers();
         if let Some(row) = samplers.with().row(state).filter(|row| row.has(decided)) {
             row.is_touched = true;
-            self.gate.choices.settle(state, class);
+            self.gate.choices.mark_recorded(state, class);
         }
     }
 

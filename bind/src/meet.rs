@@ -99,7 +99,7 @@ impl<O: Objects> BindPoint<O> {
         if let Some(hide) = &needs.hidden {
             is_all &= self.meet_hidden(hide, calls);
         }
-        self.settle(is_all);
+        self.finish(is_all);
         Ok(())
     }
 
@@ -115,7 +115,7 @@ impl<O: Objects> BindPoint<O> {
                 is_all &= self.meet_set(&layout, number, None, Vec::new(), calls);
             }
         }
-        self.settle(is_all);
+        self.finish(is_all);
     }
 
     /// Has the application's own pipeline or shaders run, and binds its sets where nothing was bound. Takes no memory.
@@ -148,7 +148,7 @@ impl<O: Objects> BindPoint<O> {
         }
     }
 
-    fn settle(&mut self, is_all: bool) {
+    fn finish(&mut self, is_all: bool) {
         self.is_dirty = !is_all;
         self.differs = !self.runs_own() || self.sets.iter().any(Bound::differs);
     }

@@ -227,8 +227,7 @@ pub struct Binds<'a> {
     pub first: usize,
     /// Dynamic offsets of all of them.
     pub offsets: &'a [u32],
-    /// Whether the bind reaches the driver. One that does not is made up for by the next draw that reads the set, which binds it or
-    /// another.
+    /// Whether the bind reaches the driver. If not, the next draw that reads the set binds it or another.
     pub goes_down: bool,
 }
 

@@ -70,7 +70,7 @@ impl SharedChoice {
 struct Far {
     choices: Box<[AtomicU64]>,
     /// A bit for each.
-    settled: Box<[AtomicU64]>,
+    recorded: Box<[AtomicU64]>,
     /// The one that this one replaced, or null; readers may still hold it.
     older: AtomicPtr<Self>,
 }
@@ -89,21 +89,21 @@ impl Drop for Far {
 struct Row {
     near: [SharedChoice; NEAR - 1],
     /// A bit for each class, set once nothing is left to be said about an immutable sampler.
-    settled: AtomicU64,
+    recorded: AtomicU64,
     far: AtomicPtr<Far>,
 }
 
 impl Row {
     fn new() -> Self {
         let near = [const { SharedChoice::new() }; NEAR - 1];
-        Self { near, settled: AtomicU64::new(0), far: AtomicPtr::new(std::ptr::null_mut()) }
+        Self { near, recorded: AtomicU64::new(0), far: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
     /// The same row in another array.
     fn again(&self) -> Self {
         Self {
             near: self.near.each_ref().map(SharedChoice::again),
-            settled: AtomicU64::new(self.settled.load(Ordering::Relaxed)),
+            recorded: AtomicU64::new(self.recorded.load(Ordering::Relaxed)),
             far: AtomicPtr::new(self.far.load(Ordering::Relaxed)),
         }
     }
@@ -113,13 +113,13 @@ impl Row {
         unsafe { self.far.load(Ordering::Acquire).as_ref() }
     }
 
-    /// The word and the bit in it that tell whether a class is settled, if there is one for it yet.
+    /// The word and the bit in it that say whether a class is marked, if there is one for it yet.
     #[inline(always)]
-    fn settled(&self, class: u32) -> Option<(&AtomicU64, u64)> {
+    fn recorded(&self, class: u32) -> Option<(&AtomicU64, u64)> {
         if class < BITS {
-            return Some((&self.settled, bit(class + 1)));
+            return Some((&self.recorded, bit(class + 1)));
         }
-        Some((self.far()?.settled.get(class as usize / 64)?, 1 << (class % 64)))
+        Some((self.far()?.recorded.get(class as usize / 64)?, 1 << (class % 64)))
     }
 
     /// What has no place in the row, with room for a class. No other thread may change the row meanwhile.
@@ -136,7 +136,7 @@ impl Row {
             };
             let fresh = Far {
                 choices: larger(len, old.map(|far| &*far.choices)),
-                settled: larger(len / 64, old.map(|far| &*far.settled)),
+                recorded: larger(len / 64, old.map(|far| &*far.recorded)),
                 older: AtomicPtr::new(self.far.load(Ordering::Relaxed)),
             };
             self.far.store(Box::into_raw(Box::new(fresh)), Ordering::Release);
@@ -256,19 +256,19 @@ impl Choices {
 
     /// Whether nothing is left to be said about an immutable sampler of this state with a view of this class.
     #[inline(always)]
-    pub fn is_settled(&self, state: u32, class: u32) -> bool {
+    pub fn is_recorded(&self, state: u32, class: u32) -> bool {
         let row = self.rows().and_then(|rows| rows.rest.get(state as usize));
-        let Some((word, bit)) = row.and_then(|row| row.settled(class)) else { return false };
+        let Some((word, bit)) = row.and_then(|row| row.recorded(class)) else { return false };
         word.load(Ordering::Relaxed) & bit != 0
     }
 
     /// Remembers that nothing is left to be said about an immutable sampler.
-    pub fn settle(&self, state: u32, class: u32) {
+    pub fn mark_recorded(&self, state: u32, class: u32) {
         let Some(row) = self.rows_with(state).and_then(|rows| rows.rest.get(state as usize)) else { return };
         if class >= BITS {
             row.grow(class as usize);
         }
-        if let Some((word, bit)) = row.settled(class) {
+        if let Some((word, bit)) = row.recorded(class) {
             word.fetch_or(bit, Ordering::Relaxed);
         }
     }
@@ -280,11 +280,11 @@ impl Choices {
         for shared in near.filter(|shared| shared.classes.load(Ordering::Relaxed) != 0) {
             shared.classes.store(RETIRED, Ordering::Release);
         }
-        row.settled.store(0, Ordering::Release);
+        row.recorded.store(0, Ordering::Release);
         if let Some(far) = row.far() {
             let clear = |words: &[AtomicU64]| words.iter().for_each(|word| word.store(UNDECIDED, Ordering::Release));
             clear(&far.choices);
-            clear(&far.settled);
+            clear(&far.recorded);
         }
     }
 
@@ -294,10 +294,10 @@ impl Choices {
         let (Some(near), Some(row)) = (rows.near(state as usize), rows.rest.get(state as usize)) else { return };
         let clear = |words: &[AtomicU64]| words.iter().for_each(|word| word.store(UNDECIDED, Ordering::Release));
         near.for_each(|shared| shared.classes.store(0, Ordering::Release));
-        row.settled.store(0, Ordering::Release);
+        row.recorded.store(0, Ordering::Release);
         if let Some(far) = row.far() {
             clear(&far.choices);
-            clear(&far.settled);
+            clear(&far.recorded);
         }
     }
 }
@@ -401,17 +401,17 @@ mod tests {
         let (state, other) = (0, 1);
         let classes = [0, NEAR as u32 - 1, NEAR as u32, BITS - 1, BITS, 1000];
         for (nth, class) in classes.into_iter().enumerate() {
-            assert!(!choices.is_settled(state, class));
-            choices.settle(state, class);
+            assert!(!choices.is_recorded(state, class));
+            choices.mark_recorded(state, class);
             // Also those before it, although there is more room now.
-            let settled = classes.iter().filter(|class| choices.is_settled(state, **class)).count();
-            assert_eq!(settled, nth + 1);
+            let recorded = classes.iter().filter(|class| choices.is_recorded(state, **class)).count();
+            assert_eq!(recorded, nth + 1);
             assert_eq!(choices.choice(state, class), UNDECIDED);
-            assert!(!choices.is_settled(other, class));
+            assert!(!choices.is_recorded(other, class));
         }
-        let all = (0..2000).filter(|class| choices.is_settled(state, *class)).count();
+        let all = (0..2000).filter(|class| choices.is_recorded(state, *class)).count();
         assert_eq!(all, classes.len());
         choices.clear(state);
-        assert!(classes.iter().all(|class| !choices.is_settled(state, *class)));
+        assert!(classes.iter().all(|class| !choices.is_recorded(state, *class)));
     }
 }

@@ -111,7 +111,7 @@ impl Sources {
         for at in (0..self.analysis.order.len()).rev() {
             let Some(number) = self.analysis.order.get(at).copied() else { break };
             let Some(function) = module.functions().get(number) else { continue };
-            self.settle(number, editor, relevant)?;
+            self.add_parameters(number, editor, relevant)?;
             for call in module.calls(function) {
                 let Some(callee) = module.function(call.word(3)) else { continue };
                 for position in 0..self.count(callee) {
@@ -139,7 +139,7 @@ impl Sources {
     }
 
     /// Gives a function, all of whose callers are known, its new parameters.
-    fn settle(
+    fn add_parameters(
         &mut self,
         number: usize,
         editor: &mut Editor<'_, '_>,

@@ -202,7 +202,7 @@ impl Pairs {
         layout.for_each(target.0, target.1, infos, |sampler, view| {
             if ground.hot.gate.may_conflict(sampler, view)
                 && let Some(pair) = ground.hot.gate.look_up(sampler, view)
-                && !ground.hot.gate.choices.is_settled(pair.state, pair.class)
+                && !ground.hot.gate.choices.is_recorded(pair.state, pair.class)
             {
                 self.immutable_conflict(ground, pair);
             }

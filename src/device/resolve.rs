@@ -152,7 +152,7 @@ impl Samplers {
 
 impl Pairs {
     /// Notes an immutable sampler that meets a view which it conflicts with, for the first time by their state and class, and
-    /// [settles](samplin_hot::Choices::settle) it.
+    /// [marks](samplin_hot::Choices::mark_recorded) it.
     #[cold]
     #[inline(never)]
     pub(super) fn immutable_conflict(&self, ground: &Ground, pair: Pair) {
@@ -187,6 +187,6 @@ impl Pairs {
                 ground.journal.pair_unresolved(Left::ImmutablePair, unresolved, parts, None);
             }
         }
-        self.samplers.rows(&ground.hot).settle(pair.state, pair.class, &shared);
+        self.samplers.rows(&ground.hot).mark_recorded(pair.state, pair.class, &shared);
     }
 }

@@ -472,7 +472,7 @@ unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, vie
         return;
     };
     // SAFETY: `info` is valid, so its chain is.
-    let (traits, settled) = unsafe { view_traits(device, info, number, image) };
+    let (traits, is_known) = unsafe { view_traits(device, info, number, image) };
     if let Some(separate) = device.separate.as_deref() {
         // SAFETY: as above.
         let stated = unsafe { stated_usage(info) };
@@ -486,7 +486,7 @@ unsafe fn remember_view(device: &Device, info: &vk::ImageViewCreateInfo<'_>, vie
     let is_whole =
         info.subresource_range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL);
     let words = view_words(device, info)
-        .filter(|_| settled && !is_whole && !device.pairs.stand_ins.storage.looks_at_views_of(image, info.format));
+        .filter(|_| is_known && !is_whole && !device.pairs.stand_ins.storage.looks_at_views_of(image, info.format));
     device.pairs.images.insert_view(
         &device.ground.hot,
         &device.ground.driver,

@@ -111,17 +111,17 @@ fn no_choice_is_published_for_a_state_that_has_no_sampler_or_is_gone() {
 fn what_was_said_of_a_state_goes_with_its_last_sampler() {
     let (cache, gate) = (Cache::default(), Gate::with(false, Index::new(u32::MAX)));
     let rows = cache.on(&gate);
-    for settles in [false, true] {
+    for records in [false, true] {
         let number = acquire(rows, state(0.0)).unwrap();
         let decided = rows.state(number).unwrap();
-        if settles {
-            rows.settle(number, 0, &decided);
+        if records {
+            rows.mark_recorded(number, 0, &decided);
         } else {
             assert_eq!(rows.publish(number, 0, &decided, KEEP, None), (KEEP, true));
         }
-        assert_eq!((gate.choices.choice(number, 0) == KEEP, gate.choices.is_settled(number, 0)), (!settles, settles));
+        assert_eq!((gate.choices.choice(number, 0) == KEEP, gate.choices.is_recorded(number, 0)), (!records, records));
         assert!(rows.release(number).variants.is_empty());
-        assert_eq!((gate.choices.choice(number, 0), gate.choices.is_settled(number, 0)), (UNDECIDED, false));
+        assert_eq!((gate.choices.choice(number, 0), gate.choices.is_recorded(number, 0)), (UNDECIDED, false));
     }
 }
 

@@ -139,7 +139,7 @@ impl<'r, 's, 'c> Followed<'r, 's, 'c> {
 
 impl Record {
     /// Binds the hidden set of a second pipeline, if that is not bound.
-    fn settle(&mut self, repaired: &Repaired<'_, '_>, commands: vk::CommandBuffer) {
+    fn bind_hidden(&mut self, repaired: &Repaired<'_, '_>, commands: vk::CommandBuffer) {
         let wanted = repaired.hidden[usize::from(self.conflicts)];
         if self.is_split && self.hidden != wanted {
             self.hidden = wanted;
@@ -162,7 +162,7 @@ impl Binds for Followed<'_, '_, '_> {
         let (device, point) = (repaired.parts.context.device(), vk::PipelineBindPoint::GRAPHICS);
         // SAFETY: the command buffer is recording.
         unsafe { device.cmd_bind_pipeline(commands, point, repaired.pipelines[at]) };
-        record.settle(repaired, commands);
+        record.bind_hidden(repaired, commands);
     }
 
     fn sets(&mut self, commands: vk::CommandBuffer, first: u32, sets: &[vk::DescriptorSet]) {
@@ -179,6 +179,6 @@ impl Binds for Followed<'_, '_, '_> {
             return repaired.parts.bind_sets_from(commands, first, &all);
         }
         repaired.parts.bind_sets_from(commands, first, sets);
-        record.settle(repaired, commands);
+        record.bind_hidden(repaired, commands);
     }
 }

@@ -24,9 +24,9 @@ use crate::device::resolve::Pairs;
 use crate::outcome::Unresolved;
 
 /// Has the shader compare for those of these uses that get another sampler: in their sets, or as links of `split`.
-pub(super) fn ask_comparisons(asked: &mut Vec<TaskRequest>, uses: &[Want], others: &[(u32, Other)], split: u64) {
+pub(super) fn ask_comparisons(requests: &mut Vec<TaskRequest>, uses: &[Want], others: &[(u32, Other)], split: u64) {
     // What is divided is asked for as it is.
-    asked.retain(|asked| !asked.task.as_ref().is_ok_and(|task| compares(task) && !divides(task)));
+    requests.retain(|request| !request.task.as_ref().is_ok_and(|task| compares(task) && !divides(task)));
     let is_exchanged = |want: &&Want| {
         let is_it = |(set, (binding, element, sampler)): &(u32, Other)| {
             (*set, *binding, *element) == want.sampler_at && *sampler == want.wanted
@@ -35,12 +35,12 @@ pub(super) fn ask_comparisons(asked: &mut Vec<TaskRequest>, uses: &[Want], other
     };
     let compared = uses.iter().filter(is_exchanged).filter_map(|want| Some((want, want.compare?, want.pair?)));
     for (want, task, pair) in compared {
-        asked.with_room().push(TaskRequest { link: want.link, position: want.hidden_at, pair, task: Ok(task) });
+        requests.with_room().push(TaskRequest { link: want.link, position: want.hidden_at, pair, task: Ok(task) });
     }
 }
 
 /// Has the uses of these links keep their samplers, because their shaders cannot compare: nothing of them is divided either.
-pub(super) fn keep_comparisons(asked: &mut Vec<TaskRequest>, uses: &mut [Want], links: u64) {
+pub(super) fn keep_comparisons(requests: &mut Vec<TaskRequest>, uses: &mut [Want], links: u64) {
     for want in uses.iter_mut().filter(|want| links & link_bit(want.link) != 0) {
         want.divided = None;
         if want.compare.take().is_some() {
@@ -48,7 +48,7 @@ pub(super) fn keep_comparisons(asked: &mut Vec<TaskRequest>, uses: &mut [Want], 
         }
     }
     let changes = |task: &Task| compares(task) || divides(task);
-    asked.retain(|asked| links & link_bit(asked.link) == 0 || !asked.task.as_ref().is_ok_and(changes));
+    requests.retain(|request| links & link_bit(request.link) == 0 || !request.task.as_ref().is_ok_and(changes));
 }
 
 impl Program {

@@ -278,12 +278,12 @@ impl Separate {
             }
         }
         let compared = second.as_ref().map_or(0, |second| second.compared());
-        ask_comparisons(&mut wants.asked, &wants.all, &[], split | compared);
-        let uncompared = may_compare(&wants.asked) & !compared;
-        keep_comparisons(&mut wants.asked, &mut wants.all, uncompared);
+        ask_comparisons(&mut wants.requests, &wants.all, &[], split | compared);
+        let uncompared = may_compare(&wants.requests) & !compared;
+        keep_comparisons(&mut wants.requests, &mut wants.all, uncompared);
         let fed = second.and_then(|second| {
-            let (wants, tasks, point) = (&wants.all[..], &wants.asked[..], &place.point);
-            let request = HiddenRequest { wants, tasks, point, since, runs: true };
+            let (wants, requests, point) = (&wants.all[..], &wants.requests[..], &place.point);
+            let request = HiddenRequest { wants, requests, point, since, runs: true };
             let hidden = self.hidden_for(ground, pairs, &second, request).ok()?;
             let set = hidden.as_ref().map_or(0, |hidden| hidden.set);
             Some(Resolution { second: Some((second, set)), hidden, since: since.into(), ..Resolution::default() })

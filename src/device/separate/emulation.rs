@@ -134,15 +134,16 @@ fn tasked(separate: &Separate, program: &Program, mask: u64, has_fetch: bool) ->
 }
 
 /// The links that are asked to compare, a bit each.
-pub(super) fn may_compare(asked: &[TaskRequest]) -> u64 {
-    let compared = asked.iter().filter(|asked| asked.task.as_ref().is_ok_and(compares));
-    compared.fold(0, |all, asked| all | link_bit(asked.link))
+pub(super) fn may_compare(requests: &[TaskRequest]) -> u64 {
+    let compared = requests.iter().filter(|request| request.task.as_ref().is_ok_and(compares));
+    compared.fold(0, |all, request| all | link_bit(request.link))
 }
 
 /// Those of which every descriptor is.
-fn must_compare(tasked: &[Tasked], asked: &[TaskRequest]) -> u64 {
-    let of = |asked: &&TaskRequest, link: usize| asked.link == link && asked.task.as_ref().is_ok_and(compares);
-    let is_it = |tasked: &&Tasked| asked.iter().filter(|asked| of(asked, tasked.link)).count() as u32 == tasked.count;
+fn must_compare(tasked: &[Tasked], requests: &[TaskRequest]) -> u64 {
+    let of = |request: &&TaskRequest, link: usize| request.link == link && request.task.as_ref().is_ok_and(compares);
+    let is_it =
+        |tasked: &&Tasked| requests.iter().filter(|request| of(request, tasked.link)).count() as u32 == tasked.count;
     tasked.iter().filter(is_it).fold(0, |all, tasked| all | link_bit(tasked.link))
 }
 
@@ -321,22 +322,27 @@ impl Separate {
     }
 
     /// What a second pipeline has to be able to do in which these links are split. `is_for_all`: whatever was asked of the program before, too.
-    fn ability(&self, program: &Program, SplitMask { mask, is_for_all }: SplitMask, asked: &[TaskRequest]) -> Ability {
+    fn ability(
+        &self,
+        program: &Program,
+        SplitMask { mask, is_for_all }: SplitMask,
+        requests: &[TaskRequest],
+    ) -> Ability {
         // What is fetched is in the code alone, so that nothing of it reads through the sampler.
-        let has_fetch = asked.iter().any(|asked| asked.task.as_ref().is_ok_and(fetches));
+        let has_fetch = requests.iter().any(|request| request.task.as_ref().is_ok_and(fetches));
         let forced = if self.force.filters() { program.comparing() } else { 0 };
-        let (may, is_block) = (may_compare(asked) | forced, !has_fetch && has_block(self, program));
+        let (may, is_block) = (may_compare(requests) | forced, !has_fetch && has_block(self, program));
         let all = tasked(self, program, mask | may, has_fetch).0;
         let compared = match is_for_all && is_block {
-            false => Compared { may, must: must_compare(&all, asked), or_own: 0 },
+            false => Compared { may, must: must_compare(&all, requests), or_own: 0 },
             true => Compared { may: may | program.splits.compared(), must: 0, or_own: mask & program.noted() },
         };
-        Ability { mask, compared, tasks: if is_block { None } else { Some(tasks(&all, asked)) } }
+        Ability { mask, compared, tasks: if is_block { None } else { Some(tasks(&all, requests)) } }
     }
 
     /// Whether what is asked would be one combination too many of links that compare, each with a pipeline of its own.
-    pub(super) fn is_one_too_many(&self, program: &Program, mask: u64, asked: &[TaskRequest]) -> bool {
-        let ability = self.ability(program, SplitMask { mask, is_for_all: false }, asked);
+    pub(super) fn is_one_too_many(&self, program: &Program, mask: u64, requests: &[TaskRequest]) -> bool {
+        let ability = self.ability(program, SplitMask { mask, is_for_all: false }, requests);
         let is_new = || program.splits.tasked(|second| ability.is_of(second)).is_none();
         ability.compared.may != 0
             && ability.tasks.is_none()
@@ -351,10 +357,10 @@ impl Separate {
         journal: &Journal,
         program: &Program,
         split: SplitMask,
-        asked: &[TaskRequest],
+        requests: &[TaskRequest],
         when: When,
     ) -> Result<Arc<Second>, Left> {
-        let ability = self.ability(program, split, asked);
+        let ability = self.ability(program, split, requests);
         let Ability { compared, tasks, .. } = &ability;
         let is_it = |second: &Second| ability.is_of(second);
         if let Some(known) = program.splits.tasked(is_it) {
@@ -398,31 +404,31 @@ impl Separate {
         program: Drawn<'_>,
         unhidden: Option<Left>,
         split: SplitMask,
-        asked: &[TaskRequest],
+        requests: &[TaskRequest],
     ) -> (Option<Arc<Second>>, u64) {
         let mut all_left = 0;
-        for (asked, why) in asked.iter().filter_map(|asked| Some((asked, asked.task.err()?))) {
-            pairs.task_left(ground, why, program, asked);
+        for (request, why) in requests.iter().filter_map(|request| Some((request, request.task.err()?))) {
+            pairs.task_left(ground, why, program, request);
         }
-        let has_task = asked.iter().any(|asked| asked.task.is_ok());
+        let has_task = requests.iter().any(|request| request.task.is_ok());
         if !has_task && !self.force.tasks() {
             return (None, all_left);
         }
         let made = match unhidden {
             Some(why) => Err(why),
-            None => self.tasked(&ground.driver, &ground.journal, &program, split, asked, When::Bound),
+            None => self.tasked(&ground.driver, &ground.journal, &program, split, requests, When::Bound),
         };
-        let left = |asked: &TaskRequest| match &made {
+        let left = |request: &TaskRequest| match &made {
             Ok(made) => {
                 let left = made.tasks.as_ref().map_or(&[][..], |tasks| &tasks.left);
-                left.iter().find(|(link, _)| *link == asked.link).map(|(_, why)| *why)
+                left.iter().find(|(link, _)| *link == request.link).map(|(_, why)| *why)
             }
             Err(why) => Some(*why),
         };
-        for asked in asked.iter().filter(|asked| asked.task.is_ok()) {
-            if let Some(why) = left(asked) {
-                pairs.task_left(ground, why, program, asked);
-                all_left |= link_bit(asked.link);
+        for request in requests.iter().filter(|request| request.task.is_ok()) {
+            if let Some(why) = left(request) {
+                pairs.task_left(ground, why, program, request);
+                all_left |= link_bit(request.link);
             }
         }
         (made.ok(), all_left)

@@ -203,7 +203,7 @@ impl Separate {
         wants: &mut Wants,
         since: u64,
     ) -> Decided {
-        let Wants { all, shown, blocked, asked, looked_up, uncompared } = wants;
+        let Wants { all, shown, blocked, requests, looked_up, uncompared } = wants;
         let (looked_up, uncompared) = (*looked_up, *uncompared);
         *all = memory::sorted_by_key(std::mem::take(all), |want| want.sampler_at);
         let bit = |want: &Want| link_bit(want.link);
@@ -267,9 +267,9 @@ impl Separate {
             for (want, pair) in all.iter().filter_map(|want| Some((want, want.pair?))) {
                 let Some(task) = want.fetch else { continue };
                 let position = want.hidden_at;
-                match asked.iter_mut().find(|other| (other.link, other.position) == (want.link, position)) {
+                match requests.iter_mut().find(|other| (other.link, other.position) == (want.link, position)) {
                     Some(same) => same.task = Ok(task),
-                    None => asked.with_room().push(TaskRequest { link: want.link, position, pair, task: Ok(task) }),
+                    None => requests.with_room().push(TaskRequest { link: want.link, position, pair, task: Ok(task) }),
                 }
             }
             for want in
@@ -277,24 +277,24 @@ impl Separate {
             {
                 let is_it = |other: &&mut TaskRequest| (other.link, other.position) == (want.link, want.hidden_at);
                 let why = unhidden.or_else(|| program.splits.reason(bit(want))).unwrap_or(Left::TooManyLinks);
-                if let Some(asked) = asked.iter_mut().find(is_it).filter(|asked| asked.task.is_ok()) {
-                    asked.task = Err(why);
+                if let Some(request) = requests.iter_mut().find(is_it).filter(|request| request.task.is_ok()) {
+                    request.task = Err(why);
                 }
             }
-            ask_comparisons(asked, all, &others, split);
-            if may_be_for_all && unhidden.is_none() && !is_for_all && self.is_one_too_many(&program, split, asked) {
+            ask_comparisons(requests, all, &others, split);
+            if may_be_for_all && unhidden.is_none() && !is_for_all && self.is_one_too_many(&program, split, requests) {
                 let how = SplitMask { mask: split_at_all, is_for_all: true };
-                let made = self.tasked(&ground.driver, &ground.journal, &program, how, asked, When::Bound);
+                let made = self.tasked(&ground.driver, &ground.journal, &program, how, requests, When::Bound);
                 // Instructions that it leaves read the hidden set whatever is asked.
                 is_for_all = made.is_ok_and(|made| made.left() & unknown == 0);
                 may_be_for_all = is_for_all;
                 continue;
             }
             let (made, left) =
-                self.with_tasks(ground, pairs, program, unhidden, SplitMask { mask: split, is_for_all }, asked);
-            let uncompared = left & may_compare(asked);
+                self.with_tasks(ground, pairs, program, unhidden, SplitMask { mask: split, is_for_all }, requests);
+            let uncompared = left & may_compare(requests);
             if uncompared != 0 {
-                keep_comparisons(asked, all, uncompared);
+                keep_comparisons(requests, all, uncompared);
                 continue;
             }
             let made = match made {
@@ -313,20 +313,20 @@ impl Separate {
                 made => made,
             };
             let divided = made.as_ref().and_then(|made| made.tasks.as_ref());
-            let divided = divided.map_or_else(Vec::new, |tasks| tasks.divided(asked));
+            let divided = divided.map_or_else(Vec::new, |tasks| tasks.divided(requests));
             let (second, hidden) = match made {
                 None => (None, None),
                 Some(made) => match self.hidden_for(
                     ground,
                     pairs,
                     &made,
-                    HiddenRequest { wants: all, tasks: asked, point, since, runs: false },
+                    HiddenRequest { wants: all, requests, point, since, runs: false },
                 ) {
                     // Nothing is in the slots that the split links read, so shaders that do not split them read no more than they would.
                     Ok(None)
                         if made.hidden.is_some()
                             && made.mask & !unread != 0
-                            && asked.iter().any(|asked| asked.task.is_ok()) =>
+                            && requests.iter().any(|request| request.task.is_ok()) =>
                     {
                         unread |= made.mask;
                         continue;

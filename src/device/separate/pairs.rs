@@ -216,7 +216,7 @@ impl Separate {
     ) {
         if let Some(task) = self.task_of(ground, pairs, pair, false) {
             let task = why.map_or(task, Err);
-            wants.asked.with_room().push(TaskRequest { link, position, pair, task });
+            wants.requests.with_room().push(TaskRequest { link, position, pair, task });
         }
     }
 }

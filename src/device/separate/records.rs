@@ -337,10 +337,10 @@ impl Pairs {
     }
 
     /// Says that a shader does not do what a descriptor asks for.
-    pub(super) fn task_left(&self, ground: &Ground, what: Left, program: Drawn<'_>, asked: &TaskRequest) {
-        let (link, source) = (program.links.get(asked.link).map(joined), source_of(&program, asked.link));
-        let key = (program.number, asked.link as u64);
-        self.pair_left(ground, what, program, asked.pair, LinkLeft { link, source, is_task: true, key });
+    pub(super) fn task_left(&self, ground: &Ground, what: Left, program: Drawn<'_>, request: &TaskRequest) {
+        let (link, source) = (program.links.get(request.link).map(joined), source_of(&program, request.link));
+        let key = (program.number, request.link as u64);
+        self.pair_left(ground, what, program, request.pair, LinkLeft { link, source, is_task: true, key });
     }
 
     /// Writes the `unresolved` record of a pair that a shader joins.

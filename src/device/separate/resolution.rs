@@ -234,7 +234,7 @@ impl Separate {
         self.record_declared(&ground.journal, program, &bound, mended);
         second = second.or(retyped.map(|made| (made, 0)));
         let samplers = wants.all.iter().map(|want| want.own);
-        let names = Names::of(samplers.chain(wants.asked.iter().map(|asked| asked.pair.sampler)));
+        let names = Names::of(samplers.chain(wants.requests.iter().map(|request| request.pair.sampler)));
         let looks_up = second.as_ref().is_some_and(|(second, _)| second.selection.is_some());
         let names = if looks_up { Names::any() } else { names };
         Resolution { shadows, pushes, second, hidden, since: since.into(), names, is_lasting, key: Key::default() }
@@ -249,11 +249,11 @@ impl Separate {
         second: &Second,
         request: HiddenRequest<'_>,
     ) -> Result<Option<Arc<HiddenSet>>, Left> {
-        let HiddenRequest { wants, tasks: asked, point, since, runs } = request;
+        let HiddenRequest { wants, requests, point, since, runs } = request;
         let Ground { hot, driver, .. } = ground;
         let Some(shape) = &second.hidden else { return Ok(None) };
-        let divided = second.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.divided(asked));
-        let words = second.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.words(asked));
+        let divided = second.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.divided(requests));
+        let words = second.tasks.as_ref().map_or_else(Vec::new, |tasks| tasks.words(requests));
         let mut samplers = Vec::new();
         for (link, count) in &second.parts {
             let start = samplers.len();

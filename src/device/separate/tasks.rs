@@ -65,12 +65,12 @@ impl Tasks {
     }
 
     /// The positions, each with its link, of descriptors whose coordinates are divided, of those that ask for it.
-    pub(super) fn divided(&self, asked: &[TaskRequest]) -> Vec<(usize, u32)> {
-        let is_done = |asked: &&TaskRequest| {
-            let has_task = self.tasked.iter().any(|tasked| tasked.link == asked.link);
-            has_task && !self.is_left(asked.link) && asked.task.as_ref().is_ok_and(divides)
+    pub(super) fn divided(&self, requests: &[TaskRequest]) -> Vec<(usize, u32)> {
+        let is_done = |request: &&TaskRequest| {
+            let has_task = self.tasked.iter().any(|tasked| tasked.link == request.link);
+            has_task && !self.is_left(request.link) && request.task.as_ref().is_ok_and(divides)
         };
-        memory::collect(asked.iter().filter(is_done).map(|asked| (asked.link, asked.position)))
+        memory::collect(requests.iter().filter(is_done).map(|request| (request.link, request.position)))
     }
 
     /// Why a link is left whose coordinates would be divided, if tasks are in the code: the sampler that is bound would not suit all of
@@ -104,16 +104,16 @@ impl Tasks {
     }
 
     /// The words of its uniform buffer, by what descriptors ask for; none if it has none.
-    pub(super) fn words(&self, asked: &[TaskRequest]) -> Vec<u32> {
+    pub(super) fn words(&self, requests: &[TaskRequest]) -> Vec<u32> {
         match self.keys {
             Keys::Block => {
-                let mut asked = tasks(&self.tasked, asked);
+                let mut own_tasks = tasks(&self.tasked, requests);
                 for left in self.tasked.iter().filter(|tasked| self.is_left(tasked.link)) {
-                    let own = asked.get_mut(left.first as usize..(left.first + left.count) as usize);
+                    let own = own_tasks.get_mut(left.first as usize..(left.first + left.count) as usize);
                     // Some instructions would read texels by other coordinates than the rest.
                     own.into_iter().flatten().filter(|task| divides(task)).for_each(|task| *task = Task::default());
                 }
-                words_of(&asked)
+                words_of(&own_tasks)
             }
             Keys::Fixed(_) => Vec::new(),
         }
@@ -146,13 +146,14 @@ fn words_of(tasks: &[Task]) -> Vec<u32> {
 }
 
 /// The tasks of all descriptors, in their order.
-pub(super) fn tasks(tasked: &[Tasked], asked: &[TaskRequest]) -> Vec<Task> {
+pub(super) fn tasks(tasked: &[Tasked], requests: &[TaskRequest]) -> Vec<Task> {
     let count = tasked.iter().map(|tasked| tasked.count as usize).sum();
     let mut all = memory::vec(count);
     all.resize(count, Task::default());
-    for (asked, task) in asked.iter().filter_map(|asked| Some((asked, asked.task.ok()?))) {
-        let Some(of) = tasked.iter().find(|tasked| tasked.link == asked.link) else { continue };
-        if let Some(place) = all.get_mut((of.first + asked.position) as usize).filter(|_| asked.position < of.count) {
+    for (request, task) in requests.iter().filter_map(|request| Some((request, request.task.ok()?))) {
+        let Some(of) = tasked.iter().find(|tasked| tasked.link == request.link) else { continue };
+        if let Some(place) = all.get_mut((of.first + request.position) as usize).filter(|_| request.position < of.count)
+        {
             *place = task;
         }
     }

@@ -109,7 +109,7 @@ pub(super) struct Shown {
 pub(super) struct Wants {
     pub(super) all: Vec<Want>,
     /// What shaders have to do.
-    pub(super) asked: Vec<TaskRequest>,
+    pub(super) requests: Vec<TaskRequest>,
     /// What copies of sets show besides.
     pub(super) shown: Vec<Shown>,
     /// Links that can join what conflicts and whose shader could look up what suits them, a bit each.
@@ -125,7 +125,7 @@ pub(super) struct HiddenRequest<'a> {
     /// What the links of the pipeline need.
     pub(super) wants: &'a [Want],
     /// What its shaders do for descriptors.
-    pub(super) tasks: &'a [TaskRequest],
+    pub(super) requests: &'a [TaskRequest],
     pub(super) point: &'a BindPoint,
     /// How many samplers had gone when the samplers were looked up.
     pub(super) since: u64,
