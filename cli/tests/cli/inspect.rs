@@ -57,24 +57,6 @@ fn handle_of(name: &str) -> String {
 }
 
 #[test]
-fn every_cut_of_a_trace_can_be_read() {
-    let home = Folder::new();
-    let whole = std::fs::read(data("decisions.jsonl")).unwrap();
-    for cut in (0..whole.len()).step_by(whole.len() / 40) {
-        home.write("cut.jsonl", &whole[..cut]);
-        let ran = samplin_in(&home, ["inspect", "cut.jsonl"]);
-        // Without one whole record it is none.
-        let has_record = whole[..cut].contains(&b'\n');
-        assert_eq!(
-            (ran.code, ran.stdout.is_empty()),
-            if has_record { (0, false) } else { (3, true) },
-            "{}",
-            ran.stderr
-        );
-    }
-}
-
-#[test]
 fn what_cannot_be_read_is_named() {
     let home = Folder::new();
     if is_root() {
@@ -92,29 +74,6 @@ fn what_cannot_be_read_is_named() {
 fn is_root() -> bool {
     // What /proc says of this process's owner needs no further crate.
     std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0
-}
-
-#[test]
-fn a_reader_that_goes_away_is_no_trouble() {
-    let home = holding(["all.jsonl"]);
-    // A closed pipe from the start.
-    let mut child = tool(&home)
-        .args(["inspect", "--json", "all.jsonl"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert_eq!(output.status.code(), Some(0));
-    // A full disk is trouble.
-    if let Ok(full) = std::fs::File::options().write(true).open("/dev/full") {
-        let output = tool(&home).args(["inspect", "all.jsonl"]).stdout(full).stderr(Stdio::piped()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.contains("standard output cannot be written"), "{said}");
-        assert_eq!(output.status.code(), Some(4));
-    }
 }
 
 /// What the tool writes on a terminal, to either stream.

@@ -201,30 +201,6 @@ fn the_repair_that_breaks_the_picture_is_found() {
     }
 }
 
-#[test]
-fn the_real_validation_layer_goes_below() {
-    let Some(vulkan) = vulkan() else { return };
-    if !Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json").is_file() {
-        skip("the Khronos validation layer is not installed");
-        return;
-    }
-    let home = Folder::new();
-    let ran = Ran::by(
-        vulkan
-            .tool(&home)
-            .env("VK_LOADER_DEBUG", "layer")
-            .args(["run", "--validate", "--"])
-            .arg(example("scene"))
-            .arg("now.ppm"),
-    );
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    // The loader lists its call stack from the application down.
-    let stack = ran.stderr.split("vkCreateInstance layer callstack setup to:").nth(1).expect("the loader says it");
-    let place = |name: &str| stack.find(name).unwrap_or_else(|| panic!("{name} is not in the stack:\n{stack}"));
-    assert!(place("VK_LAYER_SAMPLIN_sampling") < place("VK_LAYER_KHRONOS_validation"), "{stack}");
-    assert!(place("VK_LAYER_KHRONOS_validation") < place("<Drivers>"), "{stack}");
-}
-
 /// The loader's version is asked of the loader: its file may have any name.
 #[test]
 fn a_loader_by_another_name_says_its_version() {

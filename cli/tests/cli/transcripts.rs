@@ -5,7 +5,7 @@
 //! `...` stands for any number of lines, `[..]` for any text in one. `UPDATE_SNAPSHOTS=1` writes what was printed in place of what differs.
 //!
 //! In the shell, `$DATA` is `tests/data`, `$LIBRARY` the head of a library, and `$LAYER` a folder with a layer that only has to be there. The
-//! tool and its examples are programs. `vulkan.txt` has a driver and the real layer.
+//! tool and its examples are programs. `vulkan.txt` and `validation.txt` have a driver and the real layer.
 
 use std::path::Path;
 
@@ -134,4 +134,13 @@ fn vulkan() {
     if let Some(vulkan) = crate::common::vulkan() {
         transcript("vulkan", Some(&vulkan));
     }
+}
+
+#[test]
+fn validation() {
+    let Some(vulkan) = crate::common::vulkan() else { return };
+    if !Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json").is_file() {
+        return skip("the Khronos validation layer is not installed");
+    }
+    transcript("validation", Some(&vulkan));
 }
