@@ -7,8 +7,7 @@ use std::sync::atomic::Ordering;
 use ash::vk::{self, Handle};
 use samplin_core::budget::IN_FLIGHT;
 
-use crate::args;
-use crate::driver::{Args, Kind};
+use crate::driver::Kind;
 use crate::loader::*;
 use crate::stress::Random;
 
@@ -18,10 +17,7 @@ fn biased(bias: f32) -> vk::SamplerCreateInfo<'static> {
 
 /// What is created, and whether the driver was given the application's own create info.
 fn created(device: &Device, info: &vk::SamplerCreateInfo<'_>) -> Result<(vk::Sampler, bool), vk::Result> {
-    device.driver.calls();
-    let made = device.try_sampler(info);
-    args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
-    made.map(|sampler| (sampler, down.at == std::ptr::from_ref(info) as usize))
+    device.try_created(info).map(|(sampler, _, is_own)| (sampler, is_own))
 }
 
 #[test]
@@ -515,13 +511,7 @@ pub(crate) fn script(device: &Device, failure: vk::Result) -> Vec<&'static str> 
                 if let Some(layout) = pipeline {
                     device.push(layout, 0, &[combined(sets[0], 0, &infos)]);
                 }
-                let get = vk::ImageViewHandleInfoNVX {
-                    image_view: infos[0].image_view,
-                    descriptor_type: COMBINED,
-                    sampler: *sampler,
-                    ..Default::default()
-                };
-                call!(device.get_view_handle(device.raw, &get));
+                call!(device.get_view_handle(device.raw, &handle_info(COMBINED, &infos[0])));
             }
         } else {
             assert_eq!(sets, [vk::DescriptorSet::from_raw(0xabab); 2]);

@@ -21,21 +21,6 @@ fn get(device: &Device, image: &vk::DescriptorImageInfo) -> (vk::Sampler, bool) 
     (found.sampler, is_own)
 }
 
-#[test]
-fn null_views_and_legal_pairs_go_down_as_they_came() {
-    let device = device_with(InstanceBuilder::new());
-    let (linear, nearest) = (device.linear(), device.nearest());
-    let integers = device.view(INTEGERS);
-    for image in [sampler_alone(linear), pair(nearest, integers), pair(linear, device.view(FILTERED))] {
-        assert_eq!(get(&device, &image), (image.sampler, true));
-    }
-    let (other, is_own) = get(&device, &pair(linear, integers));
-    assert!(other != linear && !is_own);
-    // Without a record of anything but that pair.
-    assert_eq!(device.records("pair").len(), 1);
-    assert_eq!(device.records("unresolved").len(), 0);
-}
-
 /// An immutable sampler of a layout for descriptor buffers is written by the application as well, and has to be the same one there.
 #[test]
 fn a_sampler_of_a_layout_for_buffers_is_the_same_everywhere() {

@@ -15,31 +15,6 @@ fn unknown() -> vk::BaseInStructure<'static> {
 }
 
 #[test]
-fn a_legal_sampler_goes_down_with_everything_given() {
-    let device = Device::usual();
-    let node = unknown();
-    let mut reduction = vk::SamplerReductionModeCreateInfo::default();
-    reduction.p_next = ptr::from_ref(&node).cast();
-    let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&reduction).cast(), ..linear_info() };
-    let mut out = vk::Sampler::null();
-    assert_eq!(call!(device.create_sampler(device.raw, &info, allocator(), &mut out)), SUCCESS);
-    args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, allocator: given, out: at });
-    assert_eq!(down.at, ptr::from_ref(&info) as usize);
-    assert_eq!(
-        down.chain.iter().map(|node| node.at).collect::<Vec<_>>(),
-        [ptr::from_ref(&reduction) as usize, ptr::from_ref(&node) as usize]
-    );
-    assert_eq!((given, at), (allocator() as usize, &raw const out as usize));
-    // Destruction too, a null one included.
-    device.destroy_sampler(out);
-    args!(device, c"vkDestroySampler", Args::Destroy { handle, allocator: given });
-    assert_eq!((handle, given), (out.as_raw(), allocator() as usize));
-    call!(device.destroy_sampler(device.raw, vk::Sampler::null(), ptr::null()));
-    args!(device, c"vkDestroySampler", Args::Destroy { handle, allocator: given });
-    assert_eq!((handle, given), (0, 0));
-}
-
-#[test]
 fn only_writes_that_change_are_copied() {
     let scene = Pairs::usual();
     let set = scene.plain_set();
@@ -73,12 +48,7 @@ fn other_descriptor_types_go_down_as_given() {
     }
     let sampler = vk::DescriptorDataEXT { p_sampler: &scene.sampler };
     assert!(scene.described(SAMPLER, sampler).0, "a sampler");
-    let info = vk::ImageViewHandleInfoNVX {
-        image_view: scene.illegal,
-        descriptor_type: IMAGE,
-        sampler: scene.sampler,
-        ..Default::default()
-    };
+    let info = handle_info(IMAGE, &pair(scene.sampler, scene.illegal));
     call!(scene.get_view_handle(scene.raw, &info));
     assert!(scene.took(c"vkGetImageViewHandleNVX", &info));
 }

@@ -532,8 +532,7 @@ fn descriptors_in_memory_are_of_the_view_that_is_stored_to() {
         assert_eq!((!is_own, at != ptr::from_ref(&image) as usize), (is_other, is_other));
         assert_eq!((found.image_view != view, found.image_layout), (is_other, image.image_layout));
         assert!(views.contains(&found.image_view.as_raw()));
-        let handle = vk::ImageViewHandleInfoNVX { image_view: view, descriptor_type: ty, ..Default::default() };
-        call!(device.get_view_handle(device.raw, &handle));
+        call!(device.get_view_handle(device.raw, &handle_info(ty, &image)));
         args!(device, c"vkGetImageViewHandleNVX", Args::ViewHandle { info: down });
         assert_eq!(down.value.image_view, found.image_view);
         device.destroy_view(view);

@@ -192,11 +192,8 @@ fn pushes_with_a_chained_layout_stay_valid() {
     }
     let data = Data { odd: [7; 40], pairs: infos };
     let template = scene.push_template(&entries);
-    let mut info =
-        vk::PushDescriptorSetWithTemplateInfoKHR { p_data: ptr::from_ref(&data).cast(), ..Default::default() }
-            .descriptor_update_template(template);
-    info.p_next = ptr::from_ref(&chained).cast();
-    call!(scene.push_with_template2(scene.commands, &info));
+    let (data, chain) = (ptr::from_ref(&data).cast(), ptr::from_ref(&chained).cast());
+    scene.push_with_template2(template, (vk::PipelineLayout::null(), 0), data, chain);
     let calls = scene.driver.calls();
     let names: Vec<_> = calls.iter().map(|call| call.command).collect();
     let expected = [c"vkCmdPushDescriptorSetWithTemplate2", c"vkCmdPushDescriptorSet2"];
@@ -289,9 +286,7 @@ fn a_conflict_of_an_immutable_sampler_is_decided_once_on_each_path() {
         };
         let push_template2: Write<'_> = &|view| {
             let infos = infos(view);
-            let info = vk::PushDescriptorSetWithTemplateInfoKHR { p_data: infos.as_ptr().cast(), ..Default::default() };
-            let info = info.descriptor_update_template(for_pushes).layout(pipeline);
-            call!(scene.push_with_template2(scene.commands, &info));
+            scene.push_with_template2(for_pushes, (pipeline, 0), infos.as_ptr().cast(), ptr::null());
         };
         let paths = [
             ("update", update),

@@ -48,12 +48,12 @@ fn pipelines_of_binaries_are_named() {
     {
         for stages in ignored(of, &words).map(|stage| [stage]) {
             let (stand, binaries) = (Stand::new(), Binaries::new(1));
-            let (device, none) = (&stand.device, vk::PipelineCache::null());
-            let (p_next, layout, mut pipeline) = ((&raw const binaries).cast(), stand.layout, vk::Pipeline::null());
-            let result = match point {
+            let device = &stand.device;
+            let (p_next, layout) = ((&raw const binaries).cast(), stand.layout);
+            let pipeline = match point {
                 COMPUTE => {
-                    let info = vk::ComputePipelineCreateInfo { p_next, layout, stage: stages[0], ..Default::default() };
-                    call!(device.create_compute_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline))
+                    let info = vk::ComputePipelineCreateInfo { p_next, layout, ..Default::default() };
+                    device.compute_with(&info.stage(stages[0]))
                 }
                 GRAPHICS => {
                     let (input, assembly) = Default::default();
@@ -63,17 +63,14 @@ fn pipelines_of_binaries_are_named() {
                         .vertex_input_state(&input)
                         .input_assembly_state(&assembly)
                         .rasterization_state(&raster);
-                    call!(device.create_graphics_pipelines(device.raw, none, 1, &info, allocator(), &mut pipeline))
+                    device.graphics_with(&info)
                 }
                 _ => {
-                    let info =
-                        vk::RayTracingPipelineCreateInfoKHR { p_next, layout, ..Default::default() }.stages(&stages);
-                    let operation = vk::DeferredOperationKHR::null();
-                    let (raw, out) = (device.raw, &mut pipeline);
-                    call!(device.create_ray_tracing_pipelines(raw, operation, none, 1, &info, allocator(), out))
+                    let info = vk::RayTracingPipelineCreateInfoKHR { p_next, layout, ..Default::default() };
+                    let (operation, none) = Default::default();
+                    create!(device.create_ray_tracing_pipelines(operation, none, 1, &info.stages(&stages)))
                 }
             };
-            assert_eq!(result, SUCCESS);
             let bads = stand.set([stand.bad; 2]);
             stand.run(point, pipeline, bads);
             let hidden = vec!["hidden-spirv".to_owned()];
@@ -86,12 +83,8 @@ fn pipelines_of_binaries_are_named() {
     let (stand, binaries) = (Stand::new(), Binaries::new(0));
     let (device, point) = (&stand.device, COMPUTE);
     let stage = stage(Stage::COMPUTE, stand.device.module(&joins_two(5)));
-    let info = vk::ComputePipelineCreateInfo {
-        p_next: (&raw const binaries).cast(),
-        layout: stand.layout,
-        stage,
-        ..Default::default()
-    };
+    let info = vk::ComputePipelineCreateInfo { p_next: (&raw const binaries).cast(), ..Default::default() };
+    let info = info.layout(stand.layout).stage(stage);
     let pipeline = device.compute_with(&info);
     stand.run(point, pipeline, stand.set([stand.bad, stand.good]));
     assert_eq!((stand.own(point), stand.left().len()), ([false, true], 0));
@@ -296,11 +289,9 @@ fn null_handles_are_destroyed_without_effect() {
     let sets = [vk::DescriptorSet::null(), set, vk::DescriptorSet::null()];
     device.free(stand.pool, &sets);
     assert_eq!(call!(device.free_sets(device.raw, stand.pool, 0, dangling())), SUCCESS);
-    let info = vk::CommandPoolCreateInfo::default();
-    let pool = create!(device.create_command_pool(&info));
-    let mut buffers = [vk::CommandBuffer::null(); 3];
-    let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-    assert_eq!(call!(device.allocate_command_buffers(device.raw, &info, &mut buffers[1])), SUCCESS);
+    let pool = device.command_pool();
+    let [own] = device.command_buffers(pool);
+    let buffers = [vk::CommandBuffer::null(), own, vk::CommandBuffer::null()];
     call!(device.free_command_buffers(device.raw, pool, 3, buffers.as_ptr()));
     call!(device.free_command_buffers(device.raw, pool, 0, dangling()));
     let pipeline = of_rendering(&stand);

@@ -24,18 +24,6 @@ fn plain() -> Device {
     device_with(&[], ptr::null(), |_| ())
 }
 
-/// Creates a sampler and returns it with what the driver was given; tells whether that was the application's own.
-fn create(
-    device: &Device,
-    info: &vk::SamplerCreateInfo<'_>,
-) -> (vk::Sampler, Chained<vk::SamplerCreateInfo<'static>>, bool) {
-    device.driver.calls();
-    let sampler = device.sampler(info);
-    args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
-    let own = down.at == ptr::from_ref(info) as usize;
-    (sampler, down, own)
-}
-
 fn conversion(
     device: &Device,
     info: &vk::SamplerYcbcrConversionCreateInfo<'_>,
@@ -89,7 +77,7 @@ fn conversions_are_repaired_and_keep_their_handle() {
         .max_anisotropy(4.0)
         .push_next(&mut chained)
         .push_next(&mut reduction);
-    let (sampler, down, own) = create(&device, &info);
+    let (sampler, down, own) = device.created(&info);
     assert!(!own);
     let v = down.value;
     assert_eq!([v.mag_filter, v.min_filter], [Filter::NEAREST; 2]);
@@ -108,7 +96,7 @@ fn conversions_are_repaired_and_keep_their_handle() {
 fn subsampled_samplers_are_never_exchanged() {
     let device = device_with(&[ash::ext::fragment_density_map::NAME], ptr::null(), |_| ());
     let info = vk::SamplerCreateInfo { flags: vk::SamplerCreateFlags::SUBSAMPLED_EXT, max_lod: 0.0, ..linear_info() };
-    let (subsampled, _, own) = create(&device, &info);
+    let (subsampled, _, own) = device.created(&info);
     assert!(own);
     let view = device.view(FILTERED);
     assert_eq!(written(&device, subsampled, view), subsampled);
@@ -144,7 +132,7 @@ fn image_processing_samplers_follow_their_limits() {
         mipmap_mode: vk::SamplerMipmapMode::LINEAR,
         ..Default::default()
     };
-    let (_, down, own) = create(&device, &info);
+    let (_, down, own) = device.created(&info);
     assert!(!own);
     let v = down.value;
     assert_eq!((v.flags, v.mipmap_mode), (info.flags, vk::SamplerMipmapMode::NEAREST));
@@ -180,7 +168,7 @@ fn capture_and_replay_needs_the_very_bits() {
         max_anisotropy: 99.0,
         ..linear_info()
     };
-    let (sampler, _, own) = create(&device, &info);
+    let (sampler, _, own) = device.created(&info);
     assert!(own);
     assert_eq!(written(&device, sampler, device.view(INTEGERS)), sampler);
     // Nor for want of a place for its custom border (there is none without the extension).
@@ -191,13 +179,13 @@ fn capture_and_replay_needs_the_very_bits() {
         p_next: ptr::from_ref(&border).cast(),
         ..info
     };
-    let (_, _, own) = create(&device, &custom);
+    let (_, _, own) = device.created(&custom);
     assert!(own);
     device.finish();
 
     // Without the feature the flag and the data have no meaning: both go.
     let device = plain();
-    let (_, down, own) = create(&device, &info);
+    let (_, down, own) = device.created(&info);
     assert!(!own && down.chain.is_empty() && down.value.flags.is_empty());
     assert_eq!(down.value.mip_lod_bias, 4.0);
 }
@@ -211,7 +199,7 @@ fn unknown_structures_stay_where_they_can() {
     let mut reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MAX);
     reduction.p_next = ptr::from_ref(&behind).cast();
     let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&reduction).cast(), ..linear_info() };
-    let (sampler, down, own) = create(&device, &info);
+    let (sampler, down, own) = device.created(&info);
     assert!(!own);
     assert_eq!(down.chain.iter().map(|node| node.at).collect::<Vec<_>>(), [ptr::from_ref(&behind) as usize]);
     // What it may mean is not known, so no other sampler can stand in for this one.
@@ -224,7 +212,7 @@ fn unknown_structures_stay_where_they_can() {
     reduction.p_next = ptr::null();
     let before = vk::BaseInStructure { s_type, p_next: ptr::from_ref(&reduction).cast(), ..Default::default() };
     let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&before).cast(), ..linear_info() };
-    let (_, down, own) = create(&device, &info);
+    let (_, down, own) = device.created(&info);
     assert!(!own && down.types().is_empty());
     assert_eq!(device.left_as("unknown structure").len(), 1);
 
@@ -240,7 +228,7 @@ fn unknown_structures_stay_where_they_can() {
     let reduction = vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::MAX);
     let before = BorderColorIndex { s_type: index_type, p_next: ptr::from_ref(&reduction).cast(), index: 0x1d };
     let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&before).cast(), ..linear_info() };
-    let (_, down, own) = create(&device, &info);
+    let (_, down, own) = device.created(&info);
     assert!(!own);
     assert_eq!(down.types(), [index_type]);
     assert_ne!(down.chain[0].at, ptr::from_ref(&before) as usize, "it led to what must not go down");
@@ -253,7 +241,7 @@ fn unknown_structures_stay_where_they_can() {
     reduction.p_next = ptr::null();
     let before = vk::BaseInStructure { s_type, p_next: ptr::from_ref(&reduction).cast(), ..Default::default() };
     let info = vk::SamplerCreateInfo { p_next: ptr::from_ref(&before).cast(), mip_lod_bias: -9.0, ..linear_info() };
-    let (_, down, own) = create(&device, &info);
+    let (_, down, own) = device.created(&info);
     assert!(!own);
     assert_eq!((down.value.p_next, down.value.mip_lod_bias), (info.p_next, -4.0));
 }
@@ -324,7 +312,7 @@ fn values_of_an_unknown_extension_pass() {
     for (count, (member, info)) in with_value_in_each_member(NEW).into_iter().enumerate() {
         // Twice: it is told once.
         for _ in 0..2 {
-            let (_, _, own) = create(&device, &info);
+            let (_, _, own) = device.created(&info);
             assert!(own, "{member} goes down as it came");
         }
         let said = device.left_as("unknown enumerant");
@@ -334,17 +322,17 @@ fn values_of_an_unknown_extension_pass() {
     }
     let mut reduction =
         vk::SamplerReductionModeCreateInfo::default().reduction_mode(vk::SamplerReductionMode::from_raw(NEW));
-    let (_, _, own) = create(&device, &linear_info().push_next(&mut reduction));
+    let (_, _, own) = device.created(&linear_info().push_next(&mut reduction));
     assert!(own, "reductionMode goes down as it came");
     assert_eq!(device.left_as("unknown enumerant").len(), 9);
     // Also with a view that today's filters conflict with: what the value asks of it is not known.
     let (sampler, _, _) =
-        create(&device, &vk::SamplerCreateInfo { mag_filter: Filter::from_raw(NEW), ..Default::default() });
+        device.created(&vk::SamplerCreateInfo { mag_filter: Filter::from_raw(NEW), ..Default::default() });
     assert_eq!(written(&device, sampler, device.view(INTEGERS)), sampler);
 
     // The rest of such a sampler is what it always was.
     let bad = vk::SamplerCreateInfo { mag_filter: Filter::from_raw(NEW), mip_lod_bias: 99.0, ..linear_info() };
-    let (_, down, own) = create(&device, &bad);
+    let (_, down, own) = device.created(&bad);
     assert_eq!((own, down.value.mag_filter.as_raw(), down.value.mip_lod_bias), (false, NEW, 4.0));
 
     // A filter of a blit as well.
@@ -366,7 +354,7 @@ fn values_of_no_extension_are_repaired() {
     {
         for raw in values {
             for (member, info) in with_value_in_each_member(*raw) {
-                let (_, down, own) = create(&device, &info);
+                let (_, down, own) = device.created(&info);
                 let shown = format!("{:?}", down.value);
                 assert!(!own && !shown.contains(&raw.to_string()), "{member} {raw} went down: {shown}");
             }
@@ -375,11 +363,11 @@ fn values_of_no_extension_are_repaired() {
     }
     // A value that an extension of today has, which is not enabled, is not one of tomorrow.
     let device = device_of_tomorrow();
-    let (_, down, _) = create(&device, &linear_info().mag_filter(Filter::CUBIC_EXT));
+    let (_, down, _) = device.created(&linear_info().mag_filter(Filter::CUBIC_EXT));
     assert_eq!(down.value.mag_filter, Filter::LINEAR);
     // Where nobody reads the member, any value is legal and nothing is told.
     let ignored = linear_info().compare_op(vk::CompareOp::from_raw(NEW)).border_color(vk::BorderColor::from_raw(NEW));
-    let (_, _, own) = create(&device, &ignored);
+    let (_, _, own) = device.created(&ignored);
     assert!(own);
     assert_eq!(device.left_as("unknown enumerant").len(), 0);
 }
@@ -408,7 +396,7 @@ fn anisotropy_stays_off_nearest_if_a_setting_says_so() {
     ] {
         let device = InstanceBuilder::new().traced("decisions").settings(settings).bare(&[]);
         for (info, concerned) in [(&flat, true), (&one, true), (&mixed, false), (&smooth, false), (&flat, true)] {
-            let (_, down, own) = create(&device, info);
+            let (_, down, own) = device.created(info);
             assert_eq!(own, !(off && concerned), "{settings:?} {info:?}");
             assert_eq!(down.value.anisotropy_enable, u32::from(own), "{settings:?} {info:?}");
         }
@@ -442,10 +430,7 @@ fn a_custom_border_colour_that_is_ignored_is_hinted_at() {
         if chained {
             info.p_next = ptr::from_ref(&border).cast();
         }
-        device.driver.calls();
-        device.sampler(&info);
-        args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
-        assert_eq!(down.at, ptr::from_ref(&info) as usize, "it goes down as it came");
+        assert!(device.created(&info).2, "it goes down as it came");
         let records = device.records("sampler");
         assert_eq!(records.len(), usize::from(level == "all"));
         assert!(records.iter().all(|record| record["hint"].is_string() == hinted), "{records:#?}");

@@ -283,29 +283,6 @@ fn variants_have_what_is_left() {
     }
 }
 
-/// Threads that create and destroy equal samplers while sharing starts leave nothing behind and lose nothing.
-#[test]
-fn sharing_starts_while_threads_come_and_go() {
-    for _ in 0..20 {
-        let device = sharing("auto", 64);
-        std::thread::scope(|scope| {
-            for thread in 0..4 {
-                let device = &device;
-                scope.spawn(move || {
-                    let mut own = Vec::new();
-                    for n in 0..200_u32 {
-                        own.push(device.sampler(&state(n * (thread + 1) % 12)));
-                        if n % 3 == 2 {
-                            device.destroy_sampler(own.swap_remove(n as usize / 7 % own.len()));
-                        }
-                    }
-                    own.into_iter().for_each(|sampler| device.destroy_sampler(sampler));
-                });
-            }
-        });
-    }
-}
-
 /// Threads create and destroy equal samplers at once, from the start and while sharing begins: what a thread holds is alive and of its state,
 /// no more samplers are there than states, and none in the end. The driver takes no handle that is gone.
 #[test]

@@ -504,22 +504,38 @@ fn a_call_that_fails_later_leaves_a_name() {
     }
 }
 
-/// A sampler comes that parts columns, while other threads write the set that it is in and record with it.
-#[test]
-fn columns_are_parted_while_a_set_is_written() {
-    for round in 0..60 {
+/// A bound set, with images of both classes that are legal from an element on and a sampler; samplers to write, and one that parts the
+/// column of these images.
+struct Parted {
+    world: World,
+    sets: Sets,
+    samplers: [vk::Sampler; 2],
+    least: vk::Sampler,
+}
+
+impl Parted {
+    fn new(first: u32, (at, filter): (u32, Filter)) -> Self {
         let world = World::new(LATE);
         let device = &world.device;
         device.forget_calls();
         learn(&world);
         let sets = world.sets();
-        (0..2).for_each(|at| world.image(sets, 90 + at, device.view(SMOOTH[at as usize])));
-        world.sampler(sets, 2, device.nearest());
+        (first..).zip(SMOOTH).for_each(|(element, format)| world.image(sets, element, device.view(format)));
+        world.sampler(sets, at, device.sampler(&linear_info().mag_filter(filter).min_filter(filter)));
         world.record(0, sets);
-        let views = [SMOOTH, COARSE].map(|own| own.map(|format| device.view(format)));
         let (samplers, least) = ([device.linear(), device.nearest()], least(device));
-        let start = std::sync::Barrier::new(4);
-        let (world, start) = (&world, &start);
+        Self { world, sets, samplers, least }
+    }
+}
+
+/// A sampler comes that parts columns, while other threads write the set that it is in and record with it.
+#[test]
+fn columns_are_parted_while_a_set_is_written() {
+    for round in 0..60 {
+        let Parted { world, sets, samplers, least } = &Parted::new(90, (2, Filter::NEAREST));
+        let device = &world.device;
+        let views = [SMOOTH, COARSE].map(|own| own.map(|format| device.view(format)));
+        let start = &std::sync::Barrier::new(4);
         let written = std::thread::scope(|scope| {
             let writers = [0_usize, 1].map(|at| {
                 scope.spawn(move || {
@@ -527,8 +543,8 @@ fn columns_are_parted_while_a_set_is_written() {
                     start.wait();
                     for _ in 0..60 {
                         let [kind, format, sampler] = [0, 1, 2].map(|_| random.below(2) as usize);
-                        world.image(sets, at as u32, views[kind][format]);
-                        world.sampler(sets, at as u32, samplers[sampler]);
+                        world.image(*sets, at as u32, views[kind][format]);
+                        world.sampler(*sets, at as u32, samplers[sampler]);
                         written.images[at] = Some([SMOOTH, COARSE][kind][format]);
                         written.samplers[at] = samplers[sampler].as_raw();
                     }
@@ -537,11 +553,11 @@ fn columns_are_parted_while_a_set_is_written() {
             });
             scope.spawn(move || {
                 start.wait();
-                (0..10).for_each(|_| world.record(1, sets));
+                (0..10).for_each(|_| world.record(1, *sets));
             });
             start.wait();
             (0..round * 300).for_each(|_| std::hint::spin_loop());
-            world.sampler(sets, 2, least);
+            world.sampler(*sets, 2, *least);
             writers.map(|writer| writer.join().expect("a writer ends"))
         });
         let mut all = written[0];
@@ -682,18 +698,9 @@ fn frames_with_tables_stay_flat() {
 #[test]
 fn columns_are_parted_while_sets_come_and_go() {
     for round in 0..60 {
-        let world = World::new(LATE);
-        let device = &world.device;
-        device.forget_calls();
-        learn(&world);
-        let sets = world.sets();
-        (0..2).for_each(|at| world.image(sets, at, device.view(SMOOTH[at as usize])));
-        world.sampler(sets, 0, device.linear());
-        world.record(0, sets);
-        let views = [SMOOTH, COARSE].map(|own| device.view(own[0]));
-        let (samplers, least) = ([device.linear(), device.nearest()], least(device));
-        let start = std::sync::Barrier::new(3);
-        let (world, start) = (&world, &start);
+        let Parted { world, sets, samplers, least } = &Parted::new(0, (0, Filter::LINEAR));
+        let views = [SMOOTH, COARSE].map(|own| world.device.view(own[0]));
+        let start = &std::sync::Barrier::new(3);
         std::thread::scope(|scope| {
             for thread in 1..3_u64 {
                 scope.spawn(move || {
@@ -717,7 +724,7 @@ fn columns_are_parted_while_sets_come_and_go() {
             }
             start.wait();
             (0..round * 300).for_each(|_| std::hint::spin_loop());
-            world.sampler(sets, 1, least);
+            world.sampler(*sets, 1, *least);
         });
         let reads = world.reads(0);
         assert_eq!([1, 4].map(|at: usize| reads[at] == least.as_raw()), [true, false], "round {round}");

@@ -3,8 +3,6 @@
 use ash::vk;
 use serde_json::{Value, json};
 
-use crate::args;
-use crate::driver::Args;
 use crate::loader::*;
 
 fn illegal(bias: f32) -> vk::SamplerCreateInfo<'static> {
@@ -13,10 +11,7 @@ fn illegal(bias: f32) -> vk::SamplerCreateInfo<'static> {
 
 /// Creates and destroys a sampler, and checks that what goes down is `members` of the info with a bias of `bias`.
 fn create(device: &Device, info: &vk::SamplerCreateInfo<'_>, bias: f32) {
-    device.driver.calls();
-    let sampler = device.sampler(info);
-    args!(device, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
-    let own = down.at == std::ptr::from_ref(info) as usize;
+    let (sampler, down, own) = device.created(info);
     assert_eq!(own, info.mip_lod_bias == bias, "what is legal goes down as it is, the rest does not");
     assert!(down.chain.is_empty());
     let expected = vk::SamplerCreateInfo { mip_lod_bias: bias, ..*info };
@@ -30,55 +25,33 @@ fn summary(records: &samplin_testkit::Trace) -> Value {
     records.events("summary").find(of_device).expect("a summary of the device").clone()
 }
 
+/// A record for each of what was asked for, or for each sampler; none for legal ones but at the level all. In mode audit samplers are not
+/// changed, and told and counted as if they were.
 #[test]
 fn equal_illegal_samplers_have_one_record_and_a_count() {
-    let device = InstanceBuilder::new().traced("decisions").device();
-    let trace = device.instance.keep_trace();
-    let max = device.entry().ground.driver.caps.max_sampler_lod_bias;
-    for _ in 0..500 {
-        create(&device, &illegal(99.0), max);
-        create(&device, &illegal(-77.0), -max);
-        create(&device, &illegal(0.5), 0.5);
+    let each = [99.0, -77.0, 0.5];
+    for (mode, level, told, counted) in [
+        ("legalize", "decisions", &[99.0, -77.0][..], 2),
+        ("audit", "decisions", &[99.0, -77.0], 2),
+        ("legalize", "all", &each.repeat(200), 400),
+    ] {
+        let device = InstanceBuilder::new().set("mode", mode).traced(level).device();
+        let trace = device.instance.keep_trace();
+        let max = if mode == "audit" { f32::MAX } else { device.entry().ground.driver.caps.max_sampler_lod_bias };
+        for bias in each.repeat(200) {
+            create(&device, &illegal(bias), bias.clamp(-max, max));
+        }
+        device.finish();
+        let trace = trace.read();
+        let from: Vec<_> = trace.events("sampler").map(|record| record["changes"][0]["from"].clone()).collect();
+        let told: Vec<_> = told.iter().map(|bias| if *bias == 0.5 { Value::Null } else { json!(bias) }).collect();
+        assert_eq!(from, told, "{mode}, {level}");
+        let summary = summary(&trace);
+        let samplers = [&summary["samplers"]["created"], &summary["samplers"]["changed"]];
+        assert_eq!(samplers, [&json!(600), &json!(400)], "{mode}, {level}");
+        assert_eq!(summary["changes"], json!({ "lod-bias": counted }), "as often as records tell");
+        assert_eq!(summary["left_out"], json!({ "records": 0, "bytes": 0 }));
     }
-    device.finish();
-    let trace = trace.read();
-    let from: Vec<_> = trace.events("sampler").map(|record| record["changes"][0]["from"].clone()).collect();
-    assert_eq!(from, [json!(99.0), json!(-77.0)], "a record for each of what was asked for, none for the legal one");
-    let summary = summary(&trace);
-    assert_eq!(summary["samplers"]["created"], 1500);
-    assert_eq!(summary["samplers"]["changed"], 1000);
-    assert_eq!(summary["changes"], json!({ "lod-bias": 2 }), "as often as records tell");
-    assert_eq!(summary["left_out"], json!({ "records": 0, "bytes": 0 }));
-}
-
-/// In mode audit samplers are not changed, and told and counted as if they were.
-#[test]
-fn equal_illegal_samplers_have_one_record_in_audit() {
-    let device = InstanceBuilder::new().set("mode", "audit").traced("decisions").device();
-    let trace = device.instance.keep_trace();
-    for _ in 0..5 {
-        create(&device, &illegal(99.0), 99.0);
-    }
-    device.finish();
-    let trace = trace.read();
-    assert_eq!(trace.events("sampler").count(), 1);
-    assert_eq!(summary(&trace)["samplers"]["changed"], 5);
-}
-
-#[test]
-fn the_level_all_has_a_record_for_each_sampler() {
-    let device = InstanceBuilder::new().traced("all").device();
-    let trace = device.instance.keep_trace();
-    let max = device.entry().ground.driver.caps.max_sampler_lod_bias;
-    for _ in 0..5 {
-        create(&device, &illegal(99.0), max);
-        create(&device, &illegal(0.5), 0.5);
-    }
-    device.finish();
-    let trace = trace.read();
-    assert_eq!(trace.events("sampler").count(), 10);
-    assert_eq!(summary(&trace)["samplers"]["changed"], 5);
-    assert_eq!(summary(&trace)["changes"], json!({ "lod-bias": 5 }));
 }
 
 /// The bytes that a life of 100 samplers of the level all writes under a limit, and what its summary of the instance says.

@@ -9,6 +9,7 @@ use ash::vk;
 
 use crate::driver::{ATTEMPTS, Config, Feature, FormatSupport};
 use crate::loader::*;
+use crate::pages::Guarded;
 
 const V13: u32 = vk::API_VERSION_1_3;
 const V14: u32 = vk::make_api_version(0, 1, 4, 0);
@@ -35,19 +36,14 @@ impl File {
     }
 }
 
-/// Lends a structure of features with one bit set.
-type Lend = Box<dyn Fn(&mut dyn FnMut(*const c_void))>;
-
-/// Features by what capability files call what each hangs on.
-fn chains() -> Vec<(&'static str, Lend)> {
+/// Structures of features with one bit set, by what capability files call what each hangs on.
+fn chains(memory: &mut Guarded) -> Vec<(&'static str, *const c_void)> {
     macro_rules! with {
-        ($name:literal, $type:ident . $($field:ident).+) => {
-            ($name, Box::new(|call: &mut dyn FnMut(*const c_void)| {
-                let mut features = vk::$type::default();
-                features.$($field).+ = 1;
-                call(ptr::from_ref(&features).cast());
-            }) as Lend)
-        };
+        ($name:literal, $type:ident . $($field:ident).+) => {{
+            let mut features = vk::$type::default();
+            features.$($field).+ = 1;
+            ($name, memory.value(features).cast())
+        }};
     }
     vec![
         with!("samplerAnisotropy", PhysicalDeviceFeatures2.features.sampler_anisotropy),
@@ -64,29 +60,25 @@ fn chains() -> Vec<(&'static str, Lend)> {
 
 #[test]
 fn a_hidden_feature_cannot_be_enabled() {
-    for (key, chain) in chains() {
+    let mut memory = Guarded::new();
+    for (key, features) in chains(&mut memory) {
         for (said, visible, refused) in [("false", "on", true), ("true", "on", false), ("false", "off", false)] {
             let file = caps(&format!(r#""{key}": {said}"#), "", "");
             let (instance, _) = file.show(visible, |_| ());
             ATTEMPTS.with_borrow_mut(Vec::clear);
             // Nothing but the one bit, and an unknown structure in front.
-            chain(&mut |features| {
-                let unknown = vk::BaseInStructure {
-                    s_type: vk::StructureType::from_raw(0x7fff_0001),
-                    p_next: features.cast(),
-                    ..Default::default()
-                };
-                let info = DeviceInfo {
-                    extensions: Vec::new(),
-                    features: Default::default(),
-                    chain: ptr::from_ref(&unknown).cast(),
-                };
-                let result = instance.try_device(&info).map(drop);
-                let expected = if refused { Err(vk::Result::ERROR_FEATURE_NOT_PRESENT) } else { Ok(()) };
-                assert_eq!(result, expected, "{key} {said}, visible {visible}");
-                let attempts = ATTEMPTS.with_borrow(Vec::len);
-                assert_eq!(attempts == 0, refused, "{key}: what is refused does not reach the driver");
-            });
+            let unknown = vk::BaseInStructure {
+                s_type: vk::StructureType::from_raw(0x7fff_0001),
+                p_next: features.cast(),
+                ..Default::default()
+            };
+            let chain = ptr::from_ref(&unknown).cast();
+            let info = DeviceInfo { extensions: Vec::new(), features: Default::default(), chain };
+            let result = instance.try_device(&info).map(drop);
+            let expected = if refused { Err(vk::Result::ERROR_FEATURE_NOT_PRESENT) } else { Ok(()) };
+            assert_eq!(result, expected, "{key} {said}, visible {visible}");
+            let attempts = ATTEMPTS.with_borrow(Vec::len);
+            assert_eq!(attempts == 0, refused, "{key}: what is refused does not reach the driver");
         }
     }
     // The same in pEnabledFeatures.

@@ -1,6 +1,6 @@
 //! The words of these tests: formats and types by one name each, and what an application does in one line.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use ash::vk::{self, Handle};
 use serde_json::Value;
 
 use crate::driver::machine::{Read, place};
-use crate::driver::{Args, Array, At, Call, Kind, OwnFailure, Write, lock};
+use crate::driver::{Args, Array, At, Call, Chained, Kind, OwnFailure, Write, lock};
 use crate::loader::{Device, DeviceInfo, INFO, InstanceBuilder, SUCCESS, allocator};
 use crate::loader::{binding, call, combined, create, entry, linear_info, pair};
 
@@ -42,6 +42,11 @@ pub(crate) fn image_alone(view: vk::ImageView) -> vk::DescriptorImageInfo {
 
 pub(crate) fn sampler_alone(sampler: vk::Sampler) -> vk::DescriptorImageInfo {
     pair(sampler, vk::ImageView::null())
+}
+
+/// What is asked about a descriptor of a view, and of a sampler if it is of both.
+pub(crate) fn handle_info(ty: Ty, of: &vk::DescriptorImageInfo) -> vk::ImageViewHandleInfoNVX<'static> {
+    vk::ImageViewHandleInfoNVX::default().image_view(of.image_view).descriptor_type(ty).sampler(of.sampler)
 }
 
 /// Bindings of compute shaders, one descriptor each, numbered from 0.
@@ -326,6 +331,18 @@ impl Device {
         self.updates(&[combined(set, number, &[info])]).items[0].images[0].sampler
     }
 
+    /// Pushes with a template and this chain.
+    pub(crate) fn push_with_template2(
+        &self,
+        template: vk::DescriptorUpdateTemplate,
+        (layout, set): (vk::PipelineLayout, u32),
+        p_data: *const c_void,
+        p_next: *const c_void,
+    ) {
+        let info = vk::PushDescriptorSetWithTemplateInfoKHR { p_next, p_data, set, layout, ..Default::default() };
+        call!(self.push_with_template2(self.commands, &info.descriptor_update_template(template)));
+    }
+
     /// Pushes one pair to a set of a layout, or by a template of no layout to a set of its own; the sampler that arrives.
     #[track_caller]
     pub(crate) fn sent(
@@ -353,8 +370,7 @@ impl Device {
             }
             Way::PushTemplate => call!(self.push_with_template(self.commands, template, layout, set, at)),
             Way::PushTemplate2 => {
-                let info = vk::PushDescriptorSetWithTemplateInfoKHR { p_data: at, set, layout, ..Default::default() };
-                call!(self.push_with_template2(self.commands, &info.descriptor_update_template(template)));
+                self.push_with_template2(template, (layout, set), at, std::ptr::null());
             }
             _ => self.update_with_template(own, template, at),
         }
@@ -442,6 +458,27 @@ impl Device {
     }
 
     // ---- what arrived ----
+
+    /// Creates a sampler. What the driver was given, and whether that is the application's own create info.
+    #[track_caller]
+    pub(crate) fn try_created(
+        &self,
+        info: &vk::SamplerCreateInfo<'_>,
+    ) -> Result<(vk::Sampler, Chained<vk::SamplerCreateInfo<'static>>, bool), vk::Result> {
+        self.driver.calls();
+        let made = self.try_sampler(info);
+        crate::args!(self, c"vkCreateSampler", Args::CreateSampler { info: down, .. });
+        let is_own = down.at == std::ptr::from_ref(info) as usize;
+        made.map(|sampler| (sampler, down, is_own))
+    }
+
+    #[track_caller]
+    pub(crate) fn created(
+        &self,
+        info: &vk::SamplerCreateInfo<'_>,
+    ) -> (vk::Sampler, Chained<vk::SamplerCreateInfo<'static>>, bool) {
+        self.try_created(info).expect("the sampler is created")
+    }
 
     /// Whether the only call of a command since the last look came with the application's own pointer.
     #[track_caller]

@@ -17,7 +17,7 @@ use samplin_core::decide::{
     normalize_components,
 };
 
-use super::chain::{Unknown, put, read_back, with_info};
+use super::chain::{Unknown, info_of, put, read_back};
 use crate::driver::{Args, Array, Call, Element, FormatSupport, Reuse, Write};
 use crate::loader::*;
 use crate::pages::{Guarded, dangling};
@@ -190,7 +190,9 @@ fn assert_alike(changed: bool, given: &[vk::WriteDescriptorSet<'_>], down: &Arra
 
 /// The elements of a template's data arrive from where they are described, and nothing but pairs changes.
 fn assert_elements(at: usize, elements: &[Element], entries: &[vk::DescriptorUpdateTemplateEntry], data: &[u8]) {
-    assert_eq!(at % 16, data.as_ptr() as usize % 16, "what was aligned stays aligned");
+    // To 8 bytes: a single pair is copied to a place of its own.
+    let alignment = |at: usize| at.trailing_zeros().min(3);
+    assert!(alignment(at) >= alignment(data.as_ptr() as usize), "what was aligned stays aligned");
     for element in elements {
         let entry = &entries[element.entry];
         let offset = entry.offset + element.index * entry.stride;
@@ -338,87 +340,17 @@ impl Application {
             mutable_comparison_samplers: random.below(2) as u32,
             ..Default::default()
         };
+        let (mut memory, mut next) = (Guarded::new(), ptr::null::<c_void>());
         macro_rules! chain {
-            ($($node:ident $extension:expr),+) => {{
-                let mut next: *const c_void = ptr::null();
-                $(let mut $node = $node;
-                if on($extension) {
-                    $node.p_next = next.cast_mut();
-                    next = ptr::from_ref(&$node).cast();
+            ($($node:ident $extension:expr),+) => {
+                $(if on($extension) {
+                    let mut node = $node;
+                    node.p_next = next.cast_mut();
+                    next = memory.value(node).cast();
                 })+
-                let caps = DeviceCaps {
-                    sampler_anisotropy: core.sampler_anisotropy != 0,
-                    max_sampler_anisotropy: [16.0, 2.0, 1.0][random.below(3) as usize],
-                    max_sampler_lod_bias: [4.0, 15.0, 0.0][random.below(3) as usize],
-            max_sample_mask_words: 0,
-                    max_sampler_allocation_count: if few_samplers { 6 } else { 1 << 20 },
-                    sampler_mirror_clamp_to_edge: on(OPTIONAL[0]),
-                    sampler_filter_minmax: on(OPTIONAL[1]),
-                    filter_minmax_component_mapping: on(OPTIONAL[1]) && random.below(2) == 0,
-                    filter_cubic_img: on(OPTIONAL[2]),
-                    filter_cubic_ext: on(OPTIONAL[3]),
-                    filter_linear_2d_img: on(OPTIONAL[4]),
-                    custom_border_colors: on(OPTIONAL[5]),
-                    custom_border_color_without_format: on(OPTIONAL[5]) && custom.custom_border_color_without_format != 0,
-                    max_custom_border_color_samplers: match (on(OPTIONAL[5]), few_borders) {
-                        (false, _) => 0,
-                        (true, true) => 2,
-                        (true, false) => 1 << 20,
-                    },
-                    border_color_swizzle: on(OPTIONAL[6]),
-                    border_color_swizzle_from_image: on(OPTIONAL[6]) && swizzle.border_color_swizzle_from_image != 0,
-                    non_seamless_cube_map: on(OPTIONAL[7]),
-                    cubic_range_clamp: on(OPTIONAL[8]),
-                    selectable_cubic_weights: on(OPTIONAL[9]),
-                    descriptor_buffer_capture_replay: on(OPTIONAL[10]) && buffer.descriptor_buffer_capture_replay != 0,
-                    max_block_match_window: if on(OPTIONAL[12]) { [64, 64] } else { [0; 2] },
-                    sampler_mip_lod_bias: !on(OPTIONAL[11]) || subset.sampler_mip_lod_bias != 0,
-                    mutable_comparison_samplers: !on(OPTIONAL[11]) || subset.mutable_comparison_samplers != 0,
-                    sampler_ycbcr_conversion: false,
-                    gl_address_modes: on(OPTIONAL[14]),
-                    unknown_extension: false,
-                    // Of version 1.1, and the mock has a later one.
-                    view_usage: true,
-                    imageless_framebuffer: false,
-                    sample_rate_shading: core.sample_rate_shading != 0,
-                    storage_read_without_format: core.shader_storage_image_read_without_format != 0,
-                    storage_write_without_format: core.shader_storage_image_write_without_format != 0,
-                    format_feature_flags2: true,
-                    shader_draw_parameters: false,
-                    fragment_stores: core.fragment_stores_and_atomics != 0,
-                    vertex_stores: core.vertex_pipeline_stores_and_atomics != 0,
-                    gl_shaders: on(OPTIONAL[15]),
-                };
-                let mut builder = InstanceBuilder::new()
-                    .set("mode", if audit { "audit" } else { "legalize" })
-                    .set("border", if policy.strict_border { "strict" } else { "texels" })
-                    .set("depth_linear", if policy.depth_compare { "compare" } else { "nearest" })
-                    .set("samplers", "own")
-                    .set("aniso_nearest", if policy.flat_nearest { "off" } else { "keep" })
-                    .set("gl_clamp_rule", if policy.gl_clamp_min { "min" } else { "both" })
-                    .driver(|driver| {
-                        driver.extensions.extend([OPTIONAL[2], OPTIONAL[4]]);
-                        driver.formats.clone_from(&formats);
-                        driver.max_anisotropy = caps.max_sampler_anisotropy;
-                        driver.max_lod_bias = caps.max_sampler_lod_bias;
-                        driver.max_samplers = caps.max_sampler_allocation_count;
-                        driver.max_custom_borders = if few_borders { 2 } else { 1 << 20 };
-                        driver.filter_minmax_component_mapping = caps.filter_minmax_component_mapping;
-                        driver.reuse = if random.below(3) == 0 { Reuse::Never } else { Reuse::AtOnce };
-                    });
-                // By the seed and not drawn, so that sequences are the same with and without.
-                if seed % 16 == 3 {
-                    builder = builder.traced(if seed % 32 == 3 { "all" } else { "decisions" });
-                }
-                if rules {
-                    builder = builder.set("config", rules_file().to_str().expect("a path in UTF-8"));
-                }
-                let instance = builder.instance();
-                let device = instance.device(&DeviceInfo { extensions, features: core, chain: next });
-                (device, caps)
-            }};
+            };
         }
-        let (device, caps) = chain!(
+        chain!(
             custom ash::ext::custom_border_color::NAME,
             swizzle ash::ext::border_color_swizzle::NAME,
             seamless ash::ext::non_seamless_cube_map::NAME,
@@ -427,13 +359,82 @@ impl Application {
             buffer ash::ext::descriptor_buffer::NAME,
             subset ash::khr::portability_subset::NAME
         );
+        let caps = DeviceCaps {
+            sampler_anisotropy: core.sampler_anisotropy != 0,
+            max_sampler_anisotropy: [16.0, 2.0, 1.0][random.below(3) as usize],
+            max_sampler_lod_bias: [4.0, 15.0, 0.0][random.below(3) as usize],
+            max_sample_mask_words: 0,
+            max_sampler_allocation_count: if few_samplers { 6 } else { 1 << 20 },
+            sampler_mirror_clamp_to_edge: on(OPTIONAL[0]),
+            sampler_filter_minmax: on(OPTIONAL[1]),
+            filter_minmax_component_mapping: on(OPTIONAL[1]) && random.below(2) == 0,
+            filter_cubic_img: on(OPTIONAL[2]),
+            filter_cubic_ext: on(OPTIONAL[3]),
+            filter_linear_2d_img: on(OPTIONAL[4]),
+            custom_border_colors: on(OPTIONAL[5]),
+            custom_border_color_without_format: on(OPTIONAL[5]) && custom.custom_border_color_without_format != 0,
+            max_custom_border_color_samplers: match (on(OPTIONAL[5]), few_borders) {
+                (false, _) => 0,
+                (true, true) => 2,
+                (true, false) => 1 << 20,
+            },
+            border_color_swizzle: on(OPTIONAL[6]),
+            border_color_swizzle_from_image: on(OPTIONAL[6]) && swizzle.border_color_swizzle_from_image != 0,
+            non_seamless_cube_map: on(OPTIONAL[7]),
+            cubic_range_clamp: on(OPTIONAL[8]),
+            selectable_cubic_weights: on(OPTIONAL[9]),
+            descriptor_buffer_capture_replay: on(OPTIONAL[10]) && buffer.descriptor_buffer_capture_replay != 0,
+            max_block_match_window: if on(OPTIONAL[12]) { [64, 64] } else { [0; 2] },
+            sampler_mip_lod_bias: !on(OPTIONAL[11]) || subset.sampler_mip_lod_bias != 0,
+            mutable_comparison_samplers: !on(OPTIONAL[11]) || subset.mutable_comparison_samplers != 0,
+            sampler_ycbcr_conversion: false,
+            gl_address_modes: on(OPTIONAL[14]),
+            unknown_extension: false,
+            // Of version 1.1, and the mock has a later one.
+            view_usage: true,
+            imageless_framebuffer: false,
+            sample_rate_shading: core.sample_rate_shading != 0,
+            storage_read_without_format: core.shader_storage_image_read_without_format != 0,
+            storage_write_without_format: core.shader_storage_image_write_without_format != 0,
+            format_feature_flags2: true,
+            shader_draw_parameters: false,
+            fragment_stores: core.fragment_stores_and_atomics != 0,
+            vertex_stores: core.vertex_pipeline_stores_and_atomics != 0,
+            gl_shaders: on(OPTIONAL[15]),
+        };
+        let mut builder = InstanceBuilder::new()
+            .set("mode", if audit { "audit" } else { "legalize" })
+            .set("border", if policy.strict_border { "strict" } else { "texels" })
+            .set("depth_linear", if policy.depth_compare { "compare" } else { "nearest" })
+            .set("samplers", "own")
+            .set("aniso_nearest", if policy.flat_nearest { "off" } else { "keep" })
+            .set("gl_clamp_rule", if policy.gl_clamp_min { "min" } else { "both" })
+            .driver(|driver| {
+                driver.extensions.extend([OPTIONAL[2], OPTIONAL[4]]);
+                driver.formats.clone_from(&formats);
+                driver.max_anisotropy = caps.max_sampler_anisotropy;
+                driver.max_lod_bias = caps.max_sampler_lod_bias;
+                driver.max_samplers = caps.max_sampler_allocation_count;
+                driver.max_custom_borders = if few_borders { 2 } else { 1 << 20 };
+                driver.filter_minmax_component_mapping = caps.filter_minmax_component_mapping;
+                driver.reuse = if random.below(3) == 0 { Reuse::Never } else { Reuse::AtOnce };
+            });
+        // By the seed and not drawn, so that sequences are the same with and without.
+        if seed % 16 == 3 {
+            builder = builder.traced(if seed % 32 == 3 { "all" } else { "decisions" });
+        }
+        if rules {
+            builder = builder.set("config", rules_file().to_str().expect("a path in UTF-8"));
+        }
+        let instance = builder.instance();
+        let device = instance.device(&DeviceInfo { extensions, features: core, chain: next });
         assert_eq!(device.entry().ground.driver.caps, caps, "what the layer found out about the device");
         device.driver.calls();
         // Kept by the thread for tests that look at them.
         crate::driver::ATTEMPTS.take();
         Self {
             random,
-            memory: Guarded::new(),
+            memory,
             device,
             caps,
             policy,
@@ -560,11 +561,11 @@ impl Application {
         };
         let backwards = self.chance(50);
         let mut out = vk::Sampler::null();
+        let info = info_of(&original, (unknown, backwards), &mut self.memory);
+        let info = self.lend_one(info);
         let device = &self.device;
-        let (result, own) = with_info(&original, unknown, backwards, |info| {
-            let result = call!(device.create_sampler(device.raw, info, allocator(), &mut out));
-            (result, ptr::from_ref(info) as usize)
-        });
+        let result = call!(device.create_sampler(device.raw, info, allocator(), &mut out));
+        let own = ptr::from_ref(info) as usize;
         let calls = self.calls();
         if result != SUCCESS {
             assert!(self.limited && result == vk::Result::ERROR_TOO_MANY_OBJECTS, "{result:?}");
@@ -600,7 +601,8 @@ impl Application {
     fn destroy_sampler(&mut self) {
         if self.chance(5) {
             self.device.destroy_sampler(vk::Sampler::null());
-            self.calls();
+            let calls = self.calls();
+            assert!(matches!(&calls[..], [Call { args: Args::Destroy { handle: 0, .. }, .. }]), "{calls:?}");
         }
         let Some(index) = self.some(self.samplers.len()) else { return };
         self.destroy_sampler_at(index);
@@ -625,9 +627,9 @@ impl Application {
             return;
         }
         let filter = if self.chance(50) { Filter::LINEAR } else { Filter::NEAREST };
-        let info = vk::SamplerYcbcrConversionCreateInfo { format: PLANAR, chroma_filter: filter, ..Default::default() };
-        let device = &self.device;
-        let out = create!(device.create_conversion(&info));
+        let info = vk::SamplerYcbcrConversionCreateInfo { p_next: unknown(), ..Default::default() };
+        let info = self.lend_one(info.format(PLANAR).chroma_filter(filter));
+        let out = self.device.conversion(info);
         let calls = self.calls();
         let [Call { args: Args::CreateConversion { info: down, .. }, .. }] = &calls[..] else { panic!("{calls:?}") };
         let support = self.formats.iter().find(|(format, _)| *format == PLANAR).map(|(_, f)| f.clone()).unwrap();
@@ -690,7 +692,7 @@ impl Application {
             layers: if image_type == vk::ImageType::TYPE_3D { 1 } else { self.pick(&[1, 6, 12]) },
             usage,
         };
-        let info = vk::ImageCreateInfo::default()
+        let info = vk::ImageCreateInfo { p_next: unknown(), ..Default::default() }
             .flags(flags)
             .image_type(image_type)
             .format(format)
@@ -699,7 +701,8 @@ impl Application {
             .array_layers(image.layers)
             .tiling(image.tiling)
             .usage(usage);
-        image.handle = self.device.image_with(&info).as_raw();
+        let info = self.lend_one(info);
+        image.handle = self.device.image_with(info).as_raw();
         self.calls();
         self.say(format!("image {:#x} {format:?} {image_type:?} {:?}", image.handle, image.tiling));
         self.images.push(image);
@@ -776,14 +779,17 @@ impl Application {
         };
         let handle = self.conversions.keys().next().copied().unwrap_or_default();
         let conversion = vk::SamplerYcbcrConversionInfo {
+            p_next: unknown(),
             conversion: vk::SamplerYcbcrConversion::from_raw(handle),
             ..Default::default()
         };
+        let image = self.images[index].handle;
+        let conversion = self.lend_one(conversion);
         let info = vk::ImageViewCreateInfo {
-            p_next: if chained { ptr::from_ref(&conversion).cast() } else { ptr::null() },
-            image: vk::Image::from_raw(image.handle),
+            p_next: if chained { ptr::from_ref(conversion).cast() } else { unknown() },
+            image: vk::Image::from_raw(image),
             view_type,
-            format: image.format,
+            format: traits.format,
             components: mapping,
             subresource_range: vk::ImageSubresourceRange {
                 aspect_mask,
@@ -794,8 +800,8 @@ impl Application {
             },
             ..Default::default()
         };
-        let image = image.handle;
-        let view = self.device.view_with(&info);
+        let info = self.lend_one(info);
+        let view = self.device.view_with(info);
         self.calls();
         self.say(format!("view {:#x} = {traits:?}", view.as_raw()));
         self.views.push(View { handle: view.as_raw(), image, traits });
@@ -857,6 +863,7 @@ impl Application {
             .iter()
             .map(|binding| binding.immutable.iter().map(|handle| vk::Sampler::from_raw(*handle)).collect())
             .collect();
+        let handles: Vec<_> = handles.iter().map(|handles| self.lend(handles)).collect();
         let mut infos: Vec<_> = bindings
             .iter()
             .zip(&handles)
@@ -874,14 +881,16 @@ impl Application {
         if self.chance(50) {
             infos.reverse();
         }
-        let mut info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&infos);
+        let mut info = vk::DescriptorSetLayoutCreateInfo { p_next: unknown(), ..Default::default() };
+        info = info.bindings(self.lend(&infos));
         if buffer {
             info.flags = vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT;
             for sampler in &mut self.samplers {
                 sampler.pinned |= bindings.iter().any(|binding| binding.immutable.contains(&sampler.handle));
             }
         }
-        let handle = self.device.layout_of(&info).as_raw();
+        let info = self.lend_one(info);
+        let handle = self.device.layout_of(info).as_raw();
         self.calls();
         let text: Vec<_> = bindings.iter().map(|b| (b.number, b.ty.as_raw(), b.count, &b.immutable)).collect();
         let text = format!("layout {handle:#x} {text:x?} buffer {buffer}");
@@ -922,7 +931,10 @@ impl Application {
             return;
         }
         let (sets, handles) = self.some_layouts();
-        let handle = self.device.pipeline_layout(&handles).as_raw();
+        let info = vk::PipelineLayoutCreateInfo { p_next: unknown(), ..Default::default() };
+        let info = info.set_layouts(self.lend(&handles));
+        let (info, device) = (self.lend_one(info), &self.device);
+        let handle = create!(device.create_pipeline_layout(info)).as_raw();
         self.calls();
         self.say(format!("pipeline layout {handle:#x} {handles:x?}"));
         self.pipelines.push(Rc::new(PipelineLayout { handle, sets }));
@@ -938,7 +950,8 @@ impl Application {
         }
         let pool = self.pick(&self.pools.clone());
         let (layouts, handles) = self.some_layouts();
-        let made = self.device.sets(vk::DescriptorPool::from_raw(pool), &handles);
+        let handles = self.lend(&handles);
+        let made = self.device.sets(vk::DescriptorPool::from_raw(pool), handles);
         self.calls();
         self.say(format!("sets {made:x?} of {handles:x?} from {pool:#x}"));
         self.sets.extend(layouts.into_iter().zip(made).map(|(layout, set)| Set {
@@ -970,8 +983,8 @@ impl Application {
                 let Some(set) = self.sets.iter().position(|set| set.pool == pool) else { return };
                 let gone = self.sets.swap_remove(set);
                 // Null ones are ignored.
-                let sets = [vk::DescriptorSet::null(), vk::DescriptorSet::from_raw(gone.handle)];
-                device.free(raw, &sets);
+                let sets = self.lend(&[vk::DescriptorSet::null(), vk::DescriptorSet::from_raw(gone.handle)]);
+                self.device.free(raw, sets);
             }
         }
         self.calls();
@@ -1186,11 +1199,12 @@ impl Application {
         if entries.is_empty() {
             return;
         }
+        let lent = self.lend(&entries);
         let handle = match &target {
-            Target::Sets(layout) => self.device.template(vk::DescriptorSetLayout::from_raw(layout.handle), &entries),
+            Target::Sets(layout) => self.device.template(vk::DescriptorSetLayout::from_raw(layout.handle), lent),
             Target::Push(pipeline, set) => {
                 let info = vk::DescriptorUpdateTemplateCreateInfo::default()
-                    .descriptor_update_entries(&entries)
+                    .descriptor_update_entries(lent)
                     .template_type(vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR)
                     .pipeline_bind_point(GRAPHICS)
                     // Ignored for this type.
@@ -1315,13 +1329,7 @@ impl Application {
             data: vk::DescriptorDataEXT { p_combined_image_sampler: info },
             ..Default::default()
         };
-        let of_view = vk::ImageViewHandleInfoNVX {
-            p_next: unknown(),
-            image_view: info.image_view,
-            descriptor_type: COMBINED,
-            sampler: info.sampler,
-            ..Default::default()
-        };
+        let of_view = vk::ImageViewHandleInfoNVX { p_next: unknown(), ..handle_info(COMBINED, info) };
         let (get, of_view) = (self.lend_one(get), self.lend_one(of_view));
         let device = &self.device;
         let (down, same) = if device.fns.get_descriptor.is_some() && self.random.below(2) == 0 {

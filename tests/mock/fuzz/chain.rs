@@ -3,12 +3,14 @@
 
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr;
 
 use ash::vk::{self, Handle};
 use samplin_core::decide::{BlockMatchWindow, BorderMapping, CustomBorder, SamplerState, YcbcrConversion};
 
 use crate::driver::SamplerModel;
+use crate::pages::Guarded;
 
 /// Where structures of a type that nobody knows stand in a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +27,14 @@ pub(crate) fn put(data: &mut [u8], at: usize, info: &vk::DescriptorImageInfo) {
     data[at + 16..at + 20].copy_from_slice(&info.image_layout.as_raw().to_ne_bytes());
 }
 
-/// Calls `f` with a create info that says `state`. `backwards` turns the order of the chain round.
-pub(crate) fn with_info<R>(
+/// A create info that says `state`, as is each node of its chain in memory that ends with it. `backwards` turns the order of the chain
+/// round.
+pub(crate) fn info_of(
     state: &SamplerState,
-    unknown: Unknown,
-    backwards: bool,
-    f: impl FnOnce(&vk::SamplerCreateInfo<'_>) -> R,
-) -> R {
-    let opaque_data = [0x5a_u8; 16];
+    (unknown, backwards): (Unknown, bool),
+    memory: &mut Guarded,
+) -> vk::SamplerCreateInfo<'static> {
+    let opaque_data = memory.slice(&[0x5a_u8; 16]);
     let mut reduction = state
         .reduction_mode
         .map(|reduction_mode| vk::SamplerReductionModeCreateInfo { reduction_mode, ..Default::default() });
@@ -63,14 +65,17 @@ pub(crate) fn with_info<R>(
         ..Default::default()
     });
     let mut opaque = state.opaque_capture.then(|| vk::OpaqueCaptureDescriptorDataCreateInfoEXT {
-        opaque_capture_descriptor_data: opaque_data.as_ptr().cast(),
+        opaque_capture_descriptor_data: opaque_data.cast(),
         ..Default::default()
     });
     let mut nobodys = vk::BaseOutStructure { s_type: vk::StructureType::from_raw(0x7fff_0099), ..Default::default() };
 
-    let mut nodes: Vec<*mut vk::BaseOutStructure<'_>> = Vec::new();
+    // Each with its bytes.
+    let mut nodes: Vec<(*mut vk::BaseOutStructure<'_>, usize)> = Vec::new();
     macro_rules! node {
-        ($($option:ident)+) => { $(nodes.extend($option.as_mut().map(|node| ptr::from_mut(node).cast()));)+ };
+        ($($option:ident)+) => {
+            $(nodes.extend($option.as_mut().map(|node| (ptr::from_mut(node).cast(), size_of_val(node))));)+
+        };
     }
     node!(reduction conversion border mapping weights window opaque);
     if backwards {
@@ -78,17 +83,20 @@ pub(crate) fn with_info<R>(
     }
     match unknown {
         Unknown::None => {}
-        Unknown::First => nodes.insert(0, &raw mut nobodys),
-        Unknown::Last => nodes.push(&raw mut nobodys),
+        Unknown::First => nodes.insert(0, (&raw mut nobodys, 16)),
+        Unknown::Last => nodes.push((&raw mut nobodys, 16)),
     }
     let mut next: *mut vk::BaseOutStructure<'_> = ptr::null_mut();
-    for node in nodes.into_iter().rev() {
-        // SAFETY: a live local of this function, whose first members are those of the base.
-        unsafe { (*node).p_next = next };
-        next = node;
+    for (node, size) in nodes.into_iter().rev() {
+        // SAFETY: a live local of this function of that size, whose first members are those of the base.
+        let words = unsafe {
+            (*node).p_next = next;
+            std::slice::from_raw_parts(node.cast::<MaybeUninit<u64>>(), size / 8)
+        };
+        next = memory.slice(words).cast_mut().cast();
     }
     let [address_mode_u, address_mode_v, address_mode_w] = state.address_mode;
-    f(&vk::SamplerCreateInfo {
+    vk::SamplerCreateInfo {
         p_next: next.cast_const().cast::<c_void>(),
         flags: state.flags,
         mag_filter: state.mag_filter,
@@ -107,7 +115,7 @@ pub(crate) fn with_info<R>(
         border_color: state.border_color,
         unnormalized_coordinates: u32::from(state.unnormalized_coordinates),
         ..Default::default()
-    })
+    }
 }
 
 /// The state that a sampler of the driver was created with.

@@ -9,10 +9,10 @@ use std::ptr;
 
 use ash::vk::{self, Handle};
 
-use super::chain::{Unknown, put, with_info};
+use super::chain::{Unknown, info_of, put};
 use crate::driver::{Args, Call, Kind, lock};
 use crate::loader::*;
-use crate::pages::dangling;
+use crate::pages::{Guarded, dangling};
 use crate::stress::Random;
 use samplin_checker::draw::{self, Dice};
 
@@ -132,20 +132,18 @@ impl Edges {
         }
         let unknown = [Unknown::None, Unknown::First, Unknown::Last][self.below(3) as usize];
         let endless = self.chance(10);
-        let mut out = vk::Sampler::null();
-        let device = &self.device;
-        let result = with_info(&state, unknown, true, |info| {
-            // A chain that leads back to itself. The driver follows it for as long as the layer does.
-            let mut looped = vk::BaseInStructure { s_type: vk::StructureType::from_raw(77), ..Default::default() };
-            let at = &raw mut looped;
-            // SAFETY: a live local.
-            unsafe { (*at).p_next = at.cast_const() };
-            let mut info = *info;
-            if endless {
-                info.p_next = at.cast_const().cast::<c_void>();
-            }
-            call!(device.create_sampler(device.raw, &info, allocator(), &mut out))
-        });
+        let mut memory = Guarded::new();
+        let mut info = info_of(&state, (unknown, true), &mut memory);
+        // A chain that leads back to itself. The driver follows it for as long as the layer does.
+        let mut looped = vk::BaseInStructure { s_type: vk::StructureType::from_raw(77), ..Default::default() };
+        let at = &raw mut looped;
+        // SAFETY: a live local.
+        unsafe { (*at).p_next = at.cast_const() };
+        if endless {
+            info.p_next = at.cast_const().cast::<c_void>();
+        }
+        let (device, mut out) = (&self.device, vk::Sampler::null());
+        let result = call!(device.create_sampler(device.raw, memory.value(info), allocator(), &mut out));
         if result == SUCCESS {
             self.samplers.push(out);
         }
@@ -378,14 +376,7 @@ impl Edges {
             0 => device.update_with_template(set, template, data.as_ptr().cast()),
             1 => call!(device.push_with_template(device.commands, template, pipeline, number, data.as_ptr().cast())),
             _ => {
-                let info = vk::PushDescriptorSetWithTemplateInfoKHR {
-                    descriptor_update_template: template,
-                    layout: pipeline,
-                    set: number,
-                    p_data: data.as_ptr().cast(),
-                    ..Default::default()
-                };
-                call!(device.push_with_template2(device.commands, &info));
+                device.push_with_template2(template, (pipeline, number), data.as_ptr().cast(), ptr::null());
             }
         }
         assert_eq!(data, before, "the application's data is not written to");
@@ -423,13 +414,7 @@ impl Edges {
                 call!(device.get_descriptor(device.raw, &get, out.len(), out.as_mut_ptr().cast()));
             }
             _ => {
-                let get = vk::ImageViewHandleInfoNVX {
-                    image_view: info.image_view,
-                    descriptor_type: COMBINED,
-                    sampler: info.sampler,
-                    ..Default::default()
-                };
-                call!(device.get_view_handle(device.raw, &get));
+                call!(device.get_view_handle(device.raw, &handle_info(COMBINED, &info)));
             }
         }
     }
