@@ -17,56 +17,25 @@ struct Shape {
     gather: bool,
 }
 
+impl Shape {
+    const fn new(
+        [name, suffix, coord]: [&'static str; 3],
+        fetch: Option<&'static str>,
+        shadow: Option<&'static str>,
+        gather: bool,
+    ) -> Self {
+        Self { name, suffix, coord, fetch, shadow, gather }
+    }
+}
+
 const SHAPES: [Shape; 7] = [
-    Shape {
-        name: "1d",
-        suffix: "1D",
-        coord: "(p).x",
-        fetch: Some("int((p).x)"),
-        shadow: Some("vec3((p).x, 0.0, (d))"),
-        gather: false,
-    },
-    Shape {
-        name: "1d_array",
-        suffix: "1DArray",
-        coord: "(p).xy",
-        fetch: Some("ivec2((p).xy)"),
-        shadow: Some("vec3((p).xy, (d))"),
-        gather: false,
-    },
-    Shape {
-        name: "2d",
-        suffix: "2D",
-        coord: "(p).xy",
-        fetch: Some("ivec2((p).xy)"),
-        shadow: Some("vec3((p).xy, (d))"),
-        gather: true,
-    },
-    Shape {
-        name: "2d_array",
-        suffix: "2DArray",
-        coord: "(p).xyz",
-        fetch: Some("ivec3((p).xyz)"),
-        shadow: Some("vec4((p).xyz, (d))"),
-        gather: true,
-    },
-    Shape { name: "3d", suffix: "3D", coord: "(p).xyz", fetch: Some("ivec3((p).xyz)"), shadow: None, gather: false },
-    Shape {
-        name: "cube",
-        suffix: "Cube",
-        coord: "(p).xyz",
-        fetch: None,
-        shadow: Some("vec4((p).xyz, (d))"),
-        gather: true,
-    },
-    Shape {
-        name: "cube_array",
-        suffix: "CubeArray",
-        coord: "(p).xyzw",
-        fetch: None,
-        shadow: Some("(p), (d)"),
-        gather: true,
-    },
+    Shape::new(["1d", "1D", "p.x"], Some("int(p.x)"), Some("vec3(p.x, 0.0, d)"), false),
+    Shape::new(["1d_array", "1DArray", "p.xy"], Some("ivec2(p.xy)"), Some("vec3(p.xy, d)"), false),
+    Shape::new(["2d", "2D", "p.xy"], Some("ivec2(p.xy)"), Some("vec3(p.xy, d)"), true),
+    Shape::new(["2d_array", "2DArray", "p.xyz"], Some("ivec3(p.xyz)"), Some("vec4(p.xyz, d)"), true),
+    Shape::new(["3d", "3D", "p.xyz"], Some("ivec3(p.xyz)"), None, false),
+    Shape::new(["cube", "Cube", "p.xyz"], None, Some("vec4(p.xyz, d)"), true),
+    Shape::new(["cube_array", "CubeArray", "p.xyzw"], None, Some("p, d"), true),
 ];
 
 /// One numeric kind: name, GLSL prefix, expression that turns `v` into a `uvec4` of bits.
@@ -203,83 +172,57 @@ fn variants() -> Vec<(String, &'static str, Vec<String>)> {
     let mut all = vec![("draw/vertex".to_owned(), "quad.vert", Vec::new())];
     all.extend(separate());
     all.extend(stored());
-    for shape in &SHAPES {
+    for Shape { name: shape, suffix, coord, fetch, shadow, gather } in SHAPES {
+        let mut add =
+            |(file, op, kind): (&'static str, &str, &str), base: &[String], call: String, ways: &[(&str, &str)]| {
+                for (access, define) in ways {
+                    let more = [format!("-DLOOKUP(s,p,d,l)={call}"), (*define).to_owned()];
+                    all.push((format!("{op}/{shape}/{kind}/{access}"), file, [base, &more].concat()));
+                }
+            };
         for (kind, prefix, bits) in KINDS {
-            let base = vec![
-                format!("-DSAMPLER={prefix}sampler{}", shape.suffix),
-                format!("-DTEXTURE={prefix}texture{}", shape.suffix),
+            let base = [
+                format!("-DSAMPLER={prefix}sampler{suffix}"),
+                format!("-DTEXTURE={prefix}texture{suffix}"),
                 "-DSAMPLER_STATE=sampler".to_owned(),
                 format!("-DVALUE={prefix}vec4"),
                 format!("-DBITS(v)={bits}"),
             ];
-            let coord = shape.coord.replace("(p)", "p");
-            let lookup = format!("-DLOOKUP(s,p,d,l)=textureLod(s,{coord},l)");
-            for (access, define) in ACCESSES {
-                let name = format!("sample/{}/{kind}/{access}", shape.name);
-                all.push((name, "sample.comp", with(&base, &[&lookup, define])));
+            let sample = |op| ("sample.comp", op, kind);
+            add(sample("sample"), &base, format!("textureLod(s,{coord},l)"), &ACCESSES);
+            if let Some(fetch) = fetch {
+                add(sample("fetch"), &base, format!("texelFetch(s,{fetch},int(l))"), &ACCESSES[..1]);
             }
-            if let Some(fetch) = shape.fetch {
-                let fetch = fetch.replace("(p)", "p");
-                let lookup = format!("-DLOOKUP(s,p,d,l)=texelFetch(s,{fetch},int(l))");
-                let name = format!("fetch/{}/{kind}/single", shape.name);
-                all.push((name, "sample.comp", with(&base, &[&lookup, "-DACCESS_SINGLE"])));
+            if gather {
+                add(sample("gather"), &base, format!("textureGather(s,{coord})"), &DRAWN);
             }
-            if shape.gather {
-                let lookup = format!("-DLOOKUP(s,p,d,l)=textureGather(s,{coord})");
-                for (access, define) in DRAWN {
-                    let name = format!("gather/{}/{kind}/{access}", shape.name);
-                    all.push((name, "sample.comp", with(&base, &[&lookup, define])));
-                }
+            if shape == "2d" && kind == "float" {
+                add(sample("offset"), &base, "textureLodOffset(s,p.xy,l,ivec2(2,-3))".to_owned(), &DRAWN);
+                add(sample("gather_offset"), &base, "textureGatherOffset(s,p.xy,ivec2(2,-3))".to_owned(), &DRAWN);
             }
-            if shape.name == "2d" && kind == "float" {
-                for (op, call) in
-                    [("offset", "textureLodOffset(s,p.xy,l,"), ("gather_offset", "textureGatherOffset(s,p.xy,")]
-                {
-                    let lookup = format!("-DLOOKUP(s,p,d,l)={call}ivec2(2,-3))");
-                    for (access, define) in DRAWN {
-                        all.push((format!("{op}/2d/float/{access}"), "sample.comp", with(&base, &[&lookup, define])));
-                    }
-                }
-            }
-            let lookup = format!("-DLOOKUP(s,p,d,l)=texture(s,{coord},l)");
-            for (access, define) in DRAWN {
-                let name = format!("draw/{}/{kind}/{access}", shape.name);
-                all.push((name, "quad.frag", with(&base, &[&lookup, define])));
-            }
+            add(("quad.frag", "draw", kind), &base, format!("texture(s,{coord},l)"), &DRAWN);
         }
-        if let Some(coord) = shape.shadow {
-            let coord = coord.replace("(p)", "p").replace("(d)", "d");
-            let base = vec![
+        if let Some(compared) = shadow {
+            let base = [
                 "-DSHADOW".to_owned(),
-                format!("-DSAMPLER=sampler{}Shadow", shape.suffix),
-                format!("-DTEXTURE=texture{}", shape.suffix),
+                format!("-DSAMPLER=sampler{suffix}Shadow"),
+                format!("-DTEXTURE=texture{suffix}"),
                 "-DSAMPLER_STATE=samplerShadow".to_owned(),
                 "-DVALUE=vec4".to_owned(),
                 "-DBITS(v)=floatBitsToUint(v)".to_owned(),
             ];
             // GLSL has no textureLod for these; gradients say the same (cube: the base level only). Of cube arrays it has neither.
-            let lookup = match shape.suffix {
-                "2DArray" => format!("-DLOOKUP(s,p,d,l)=vec4(textureGrad(s,{coord},GRADIENT_X(s,l),GRADIENT_Y(s,l)))"),
-                "Cube" => format!("-DLOOKUP(s,p,d,l)=vec4(textureGrad(s,{coord},vec3(0.0),vec3(0.0)))"),
-                "CubeArray" => format!("-DLOOKUP(s,p,d,l)=vec4(texture(s,{coord}))"),
-                _ => format!("-DLOOKUP(s,p,d,l)=vec4(textureLod(s,{coord},l))"),
+            let call = match suffix {
+                "2DArray" => format!("vec4(textureGrad(s,{compared},GRADIENT_X(s,l),GRADIENT_Y(s,l)))"),
+                "Cube" => format!("vec4(textureGrad(s,{compared},vec3(0.0),vec3(0.0)))"),
+                "CubeArray" => format!("vec4(texture(s,{compared}))"),
+                _ => format!("vec4(textureLod(s,{compared},l))"),
             };
-            for (access, define) in ACCESSES {
-                let name = format!("sample/{}/shadow/{access}", shape.name);
-                all.push((name, "sample.comp", with(&base, &[&lookup, define])));
+            add(("sample.comp", "sample", "shadow"), &base, call, &ACCESSES);
+            if gather {
+                add(("sample.comp", "gather", "shadow"), &base, format!("textureGather(s,{coord},d)"), &DRAWN);
             }
-            if shape.gather {
-                let lookup = format!("-DLOOKUP(s,p,d,l)=textureGather(s,{},d)", shape.coord.replace("(p)", "p"));
-                for (access, define) in DRAWN {
-                    let name = format!("gather/{}/shadow/{access}", shape.name);
-                    all.push((name, "sample.comp", with(&base, &[&lookup, define])));
-                }
-            }
-            let lookup = format!("-DLOOKUP(s,p,d,l)=vec4(texture(s,{coord}))");
-            for (access, define) in DRAWN {
-                let name = format!("draw/{}/shadow/{access}", shape.name);
-                all.push((name, "quad.frag", with(&base, &[&lookup, define])));
-            }
+            add(("quad.frag", "draw", "shadow"), &base, format!("vec4(texture(s,{compared}))"), &DRAWN);
         }
     }
     all
@@ -289,10 +232,6 @@ const ACCESSES: [(&str, &str); 3] =
     [("single", "-DACCESS_SINGLE"), ("array", "-DACCESS_ARRAY"), ("separate", "-DACCESS_SEPARATE")];
 
 const DRAWN: [(&str, &str); 2] = [ACCESSES[0], ACCESSES[2]];
-
-fn with(base: &[String], more: &[&str]) -> Vec<String> {
-    base.iter().cloned().chain(more.iter().map(|text| (*text).to_owned())).collect()
-}
 
 fn compile(source: &Path, target: &Path, defines: &[String]) {
     let output = Command::new("glslangValidator").arg("-V").args(defines).arg("-o").arg(target).arg(source).output();
