@@ -133,23 +133,16 @@ fn texels_survive_upload_and_fetch() {
 fn every_shape_and_instruction_runs() {
     let Some(context) = Context::builder().validated() else { return };
     let format = vk::Format::R32_SFLOAT;
-    let layered = |mut desc: ImageDesc, layers, cube| {
-        desc.layers = layers;
-        if cube {
-            desc.flags |= vk::ImageCreateFlags::CUBE_COMPATIBLE;
-        }
-        desc
-    };
     let mut descs = vec![
         (ImageDesc::d1(format, 4), vk::ImageViewType::TYPE_1D),
-        (layered(ImageDesc::d1(format, 4), 3, false), vk::ImageViewType::TYPE_1D_ARRAY),
+        (ImageDesc::d1(format, 4).layers(3), vk::ImageViewType::TYPE_1D_ARRAY),
         (ImageDesc::d2(format, 4, 4), vk::ImageViewType::TYPE_2D),
-        (layered(ImageDesc::d2(format, 4, 4), 3, false), vk::ImageViewType::TYPE_2D_ARRAY),
+        (ImageDesc::d2(format, 4, 4).layers(3), vk::ImageViewType::TYPE_2D_ARRAY),
         (ImageDesc::d3(format, 4, 4, 4), vk::ImageViewType::TYPE_3D),
         (ImageDesc::cube(format, 4), vk::ImageViewType::CUBE),
     ];
     if context.supports(Capability::ImageCubeArray) {
-        descs.push((layered(ImageDesc::d2(format, 4, 4), 12, true), vk::ImageViewType::CUBE_ARRAY));
+        descs.push((ImageDesc::cube(format, 4).layers(12), vk::ImageViewType::CUBE_ARRAY));
     }
     let sampler = SamplerDesc::nearest().create(&context);
     for (desc, view_type) in descs {
@@ -208,9 +201,8 @@ fn depth_comparison_runs_in_every_shape() {
     let Some(context) = Context::builder().validated() else { return };
     let sampler = SamplerDesc::nearest().compare(vk::CompareOp::LESS).create(&context);
     let format = vk::Format::D16_UNORM;
-    let mut layered = ImageDesc::d2(format, 4, 4);
-    layered.layers = 2;
-    for desc in [ImageDesc::d1(format, 4), ImageDesc::d2(format, 4, 4), layered, ImageDesc::cube(format, 4)] {
+    let flat = ImageDesc::d2(format, 4, 4);
+    for desc in [ImageDesc::d1(format, 4), flat, flat.layers(2), ImageDesc::cube(format, 4)] {
         let image = match Image::filled(&context, &desc, |_, _, _, _| Value::Float([0.5, 0.0, 0.0, 1.0])) {
             Ok(image) => image,
             Err(missing) => {
@@ -368,12 +360,10 @@ fn devices_agree_with_the_reference() {
         })
         .collect();
     assert!(points.len() > 30, "the filter leaves too little: {}", points.len());
-    let mut layered = ImageDesc::d2(vk::Format::R8G8_UNORM, 16, 8).levels(4);
-    layered.layers = 3;
     for desc in [
         ImageDesc::d1(vk::Format::R8G8B8A8_UNORM, 16).levels(5),
         ImageDesc::d2(vk::Format::R8G8B8A8_UNORM, 16, 8).levels(5),
-        layered,
+        ImageDesc::d2(vk::Format::R8G8_UNORM, 16, 8).levels(4).layers(3),
         ImageDesc::d3(vk::Format::R8G8B8A8_UNORM, 8, 4, 4).levels(3),
     ] {
         let image = Image::filled(&context, &desc, |_, level, layer, [x, y, z]| {

@@ -126,30 +126,25 @@ fn two_instances() -> Outcome {
 
 /// A second device without features: what is legal on the first is repaired there, and each has its own summary.
 fn two_devices() -> Outcome {
-    let folder = Folder::new();
-    let path = folder.join("trace.jsonl");
-    let builder = Context::builder().samplin().validation().setting("augment", "off");
-    let context = build(&builder.file("trace", &path))?;
-    skip_if(context.missing(&[Capability::SamplerAnisotropy]))?;
-    let log = context.messages();
-    let queues =
-        [vk::DeviceQueueCreateInfo::default().queue_family_index(context.queue_family()).queue_priorities(&[1.0])];
-    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
-    // SAFETY: one queue of a family of this physical device, nothing enabled.
-    let bare = unsafe { context.instance().create_device(context.physical_device(), &info, None) };
-    let bare = bare.expect("vkCreateDevice");
-    let desc = SamplerDesc::linear().anisotropy(4.0);
-    let full = desc.create(&context);
-    // SAFETY: the create info is complete; that anisotropy is not enabled on this device is the point.
-    let sampler = desc.with_info(|info| unsafe { bare.create_sampler(info, None) }).expect("vkCreateSampler");
-    // SAFETY: created above and not in use.
-    unsafe { bare.destroy_sampler(sampler, None) };
-    // SAFETY: its only child is gone.
-    unsafe { bare.destroy_device(None) };
-    drop(full);
-    drop(context);
-    assert_silent(&log.errors(), "two devices");
-    let trace = read_trace(&path);
+    let ((), Judged { trace, .. }) = silent(Context::builder().setting("augment", "off"), "two devices", |context| {
+        skip_if(context.missing(&[Capability::SamplerAnisotropy]))?;
+        let priorities = [1.0];
+        let queue = vk::DeviceQueueCreateInfo::default().queue_family_index(context.queue_family());
+        let queues = [queue.queue_priorities(&priorities)];
+        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+        // SAFETY: one queue of a family of this physical device, nothing enabled.
+        let bare = unsafe { context.instance().create_device(context.physical_device(), &info, None) };
+        let bare = bare.expect("vkCreateDevice");
+        let desc = SamplerDesc::linear().anisotropy(4.0);
+        let _full = desc.create(context);
+        // SAFETY: the create info is complete; that anisotropy is not enabled on this device is the point.
+        let sampler = desc.with_info(|info| unsafe { bare.create_sampler(info, None) }).expect("vkCreateSampler");
+        // SAFETY: created above and not in use.
+        unsafe { bare.destroy_sampler(sampler, None) };
+        // SAFETY: its only child is gone.
+        unsafe { bare.destroy_device(None) };
+        Ok(())
+    })?;
     assert_eq!(trace.events("device").count(), 2);
     let changes = trace.changes();
     assert_eq!(changes.len(), 1, "{changes:#?}");
@@ -310,13 +305,8 @@ fn variants_leaked() -> Outcome {
 /// own handles come again.
 fn with_handles(body: impl Fn(&Context) -> Outcome) -> Result<[Trace; 2], Skip> {
     let ((), judged) = silent(Context::builder(), "with samplin", &body)?;
-    let folder = Folder::new();
-    let path = folder.join("trace.jsonl");
-    let builder = Context::builder().samplin().file("trace", &path);
-    let context = build(&builder)?;
-    body(&context)?;
-    drop(context);
-    Ok([judged.trace, read_trace(&path)])
+    let ((), alone) = run::alone(Context::builder(), &body)?;
+    Ok([judged.trace, alone])
 }
 
 /// The summary of the device.

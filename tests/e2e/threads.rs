@@ -1,6 +1,6 @@
 //! Many threads at once: writes to sets of their own while samplers and views come and go and their handles come again.
 
-use crate::run::{Folder, Outcome, Skip, build, read_trace, silent, trial};
+use crate::run::{self, Outcome, Skip, silent, trial};
 use crate::scene::Scene;
 use ash::vk;
 use libtest_mimic::Trial;
@@ -185,11 +185,7 @@ fn above_validation() -> Outcome {
 
 fn own_handles() -> Outcome {
     let counts = Counts::default();
-    let folder = Folder::new();
-    let path = folder.join("trace.jsonl");
-    let context = build(&Context::builder().samplin().file("trace", &path))?;
-    storm(&context, &counts)?;
-    drop(context);
-    assert_counts(&read_trace(&path), &counts);
+    let ((), trace) = run::alone(Context::builder(), |context| storm(context, &counts))?;
+    assert_counts(&trace, &counts);
     Ok(())
 }

@@ -1,23 +1,16 @@
-//! Orders of calls: sets that change, die and are reused while a conflict comes, goes and comes back, and what is bound beside them.
+//! Orders of calls: handles that are reused while a conflict comes, goes and comes back, and what is bound beside sets. Sets that change and
+//! die, and command buffers within others and executed again, are in `random`.
 //!
 //! The image is of integers. The bad sampler is LINEAR; the good one is NEAREST and repeats, so that a set which should have
 //! been bound and was not shows outside of the image. Where links disagree there is a second image, which both samplers suit.
 
 use super::*;
 use samplin_testkit::Buffer;
-use samplin_testkit::descriptor::{IMAGE_INFO_SIZE, Spelling, Template, TemplateData, update};
+use samplin_testkit::descriptor::{IMAGE_INFO_SIZE, Spelling, Template, TemplateData};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let all: [Row; 13] = [
-        ("comes-and-goes", comes_and_goes),
-        ("sampler-copied", sampler_copied),
-        ("set-freed", set_freed),
-        ("pool-reset", pool_reset),
-        ("sampler-destroyed", sampler_destroyed),
-        ("view-destroyed", view_destroyed),
+    let all: [Row; 5] = [
         ("other-layout-between", other_layout_between),
-        ("secondary-between", secondary_between),
-        ("executed-twice", executed_twice),
         ("handle-reused", handle_reused),
         ("two-bind-points", two_bind_points),
         ("threads", threads),
@@ -74,11 +67,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial_in(stage, name, move || in_render_pass(Shape { stage, second })));
         }
         // Garbage in what pipelines may leave unset, and render passes that are gone.
-        let rows: [Row; 3] = [
-            ("comes-and-goes", comes_and_goes),
-            ("two-bind-points", two_bind_points),
-            ("pipeline-made-twice", pipeline_made_twice),
-        ];
+        let rows: [Row; 2] = [("two-bind-points", two_bind_points), ("pipeline-made-twice", pipeline_made_twice)];
         for (name, body) in rows {
             let (stage, name) = (Stage::Garbage, format!("sequence/{name}/{links}/garbage"));
             trials.push(trial_in(stage, name, move || body(Shape { stage, second })));
@@ -186,10 +175,6 @@ impl<'c> Stand<'c> {
         set
     }
 
-    fn point_to(&self, set: vk::DescriptorSet, sampler: &Sampler<'_>) {
-        write(self.context, set, &[Slot::sampler(sampler, 1, 0)]);
-    }
-
     /// What a job over a set with that sampler has to have found.
     fn found(&self, what: &'static str, job: &Job<'_, '_>, has: Has) -> Vec<Look> {
         self.looks(what, job.results(), has)
@@ -223,98 +208,6 @@ fn turns(count: usize) -> impl Iterator<Item = Has> {
 
 // --- what happens to sets ---------------------------------------------------------------------------------------------
 
-/// One set, updated between command buffers.
-fn comes_and_goes(shape: Shape) -> Outcome {
-    sequence(shape, |stand| {
-        let pool = stand.pool(1);
-        let set = stand.set(&pool, Has::Good);
-        let mut looks = stand.look("at first", set, Has::Good);
-        for has in turns(6) {
-            stand.point_to(set, stand.sampler(has));
-            looks.extend(stand.look("updated", set, has));
-            looks.extend(stand.look("once more", set, has));
-        }
-        Ok(looks)
-    })
-}
-
-/// The conflict arrives by a copy of the sampler alone, and leaves by another.
-fn sampler_copied(shape: Shape) -> Outcome {
-    sequence(shape, |stand| {
-        let pool = stand.pool(3);
-        let sets = [Has::Bad, Has::Good].map(|has| (has, stand.set(&pool, has)));
-        let set = stand.set(&pool, Has::Good);
-        let mut looks = Vec::new();
-        for (has, from) in sets {
-            let copy = vk::CopyDescriptorSet::default().src_set(from).src_binding(1);
-            update(stand.context, &[], &[copy.dst_set(set).dst_binding(1).descriptor_count(1)], &[]);
-            looks.extend(stand.look("copied", set, has));
-        }
-        Ok(looks)
-    })
-}
-
-/// A set is freed and another allocated in its place, again and again.
-fn set_freed(shape: Shape) -> Outcome {
-    sequence(shape, |stand| {
-        let pool = stand.pool(1);
-        let mut looks = Vec::new();
-        for has in turns(6) {
-            let set = stand.set(&pool, has);
-            looks.extend(stand.look("a new set", set, has));
-            pool.free(&[set]);
-        }
-        Ok(looks)
-    })
-}
-
-/// The same by a reset of the pool.
-fn pool_reset(shape: Shape) -> Outcome {
-    sequence(shape, |stand| {
-        let pool = stand.pool(2);
-        let mut looks = Vec::new();
-        for _ in 0..3 {
-            for (has, set) in [Has::Bad, Has::Good].map(|has| (has, stand.set(&pool, has))) {
-                looks.extend(stand.look("a set", set, has));
-            }
-            pool.reset();
-        }
-        Ok(looks)
-    })
-}
-
-/// The sampler dies, and the set gets one that may have its handle.
-fn sampler_destroyed(shape: Shape) -> Outcome {
-    sequence(shape, |stand| {
-        let pool = stand.pool(1);
-        let set = stand.set(&pool, Has::Good);
-        let mut looks = Vec::new();
-        for has in turns(5) {
-            let sampler = if has == Has::Bad { bad() } else { good() }.create(stand.context);
-            stand.point_to(set, &sampler);
-            looks.extend(stand.look("another sampler", set, has));
-        }
-        Ok(looks)
-    })
-}
-
-/// The view dies while the set still names it; the next view may have its handle.
-fn view_destroyed(shape: Shape) -> Outcome {
-    sequence(shape, |stand| {
-        let pool = stand.pool(2);
-        let (dead, set) = (stand.set(&pool, Has::Bad), stand.set(&pool, Has::Bad));
-        let mut looks = Vec::new();
-        for _ in 0..2 {
-            let other = Texture::new(stand.context, conflicts::UINT)?;
-            write(stand.context, dead, &[other.slot(0, 0)]);
-            looks.extend(stand.look("a view that will die", dead, Has::Bad));
-            drop(other);
-            looks.extend(stand.look("another set", set, Has::Bad));
-        }
-        Ok(looks)
-    })
-}
-
 /// Handles that are used again are those of the driver, which validation would hide.
 fn handle_reused(shape: Shape) -> Outcome {
     const ROUNDS: usize = 64;
@@ -322,29 +215,28 @@ fn handle_reused(shape: Shape) -> Outcome {
         let pool = stand.pool(1);
         Ok(stand.look("a set", stand.set(&pool, Has::Bad), Has::Bad))
     })?;
-    let folder = run::Folder::new();
-    let path = folder.join("trace.jsonl");
-    let builder = resolve(Context::builder().samplin()).file("trace", &path);
-    let context = run::build(&builder)?;
-    let stand = Stand::new(&context, shape)?;
-    let pool = stand.pool(ROUNDS);
-    let mut last: Option<vk::DescriptorSet> = None;
-    let mut reused = 0;
-    for has in turns(8) {
-        // What was just freed comes back soon, if not at once.
-        let (mut set, mut spare) = (stand.set(&pool, has), Vec::new());
-        while last.is_some_and(|last| last != set) && spare.len() < ROUNDS - 1 {
+    let look = |context: &Context| {
+        let stand = Stand::new(context, shape)?;
+        let pool = stand.pool(ROUNDS);
+        let mut last: Option<vk::DescriptorSet> = None;
+        let mut reused = 0;
+        for has in turns(8) {
+            // What was just freed comes back soon, if not at once.
+            let (mut set, mut spare) = (stand.set(&pool, has), Vec::new());
+            while last.is_some_and(|last| last != set) && spare.len() < ROUNDS - 1 {
+                spare.push(set);
+                set = stand.set(&pool, has);
+            }
+            reused += usize::from(last == Some(set));
+            stand.look("a set", set, has).iter().for_each(|look| look.assert("with samplin alone"));
+            last = Some(set);
             spare.push(set);
-            set = stand.set(&pool, has);
+            // The last one is freed last.
+            pool.free(&spare);
         }
-        reused += usize::from(last == Some(set));
-        stand.look("a set", set, has).iter().for_each(|look| look.assert("with samplin alone"));
-        last = Some(set);
-        spare.push(set);
-        // The last one is freed last.
-        pool.free(&spare);
-    }
-    context.skip_where(reused == 0, "uses no handle twice")
+        context.skip_where(reused == 0, "uses no handle twice")
+    };
+    run::alone(resolve(Context::builder()), look).map(|_| ())
 }
 
 /// The pipeline dies, and the next one may have its handle.
@@ -620,53 +512,6 @@ fn in_render_pass(shape: Shape) -> Outcome {
     sequence(shape, |stand| body(stand, &[Has::Bad, Has::Good, Has::Bad, Has::Bad, Has::Good]))?;
     sequence(shape, |stand| body(stand, &[Has::Good, Has::Bad, Has::Good]))?;
     judge_legal(&Context::builder(), &|context| body(&Stand::new(context, shape)?, &[Has::Good; 3]))
-}
-
-/// A secondary buffer with binds of its own runs between the primary's; afterwards everything is bound again.
-fn secondary_between(shape: Shape) -> Outcome {
-    sequence(shape, |stand| {
-        let context = stand.context;
-        let pool = stand.pool(2);
-        let [bads, goods] = [Has::Bad, Has::Good].map(|has| stand.set(&pool, has));
-        let jobs = [(); 3].map(|()| Job::new(&stand.rig, &points()));
-        let bind = |commands, job: &Job<'_, '_>, set| {
-            stand.rig.bind(commands);
-            stand.rig.bind_sets(commands, 0, &[set], &[]);
-            job.bind(commands);
-        };
-        let secondary = Commands::secondary(context, &stand.rig, |commands| {
-            bind(commands, &jobs[1], goods);
-            jobs[1].record(commands, 0);
-        });
-        Commands::once(context, |commands| {
-            bind(commands, &jobs[0], bads);
-            jobs[0].run(commands, 0);
-            let contents = vk::SubpassContents::SECONDARY_COMMAND_BUFFERS;
-            stand.rig.in_pass(commands, contents, || secondary.record_into(commands));
-            bind(commands, &jobs[2], bads);
-            jobs[2].run(commands, 0);
-        });
-        let mut looks = stand.found("before", &jobs[0], Has::Bad);
-        looks.extend(stand.found("in the secondary buffer", &jobs[1], Has::Good));
-        looks.extend(stand.found("after", &jobs[2], Has::Bad));
-        Ok(looks)
-    })
-}
-
-/// What a command buffer was recorded with is there each time that it is executed.
-fn executed_twice(shape: Shape) -> Outcome {
-    sequence(shape, |stand| {
-        let pool = stand.pool(2);
-        let [bads, goods] = [Has::Bad, Has::Good].map(|has| stand.set(&pool, has));
-        let job = Job::new(&stand.rig, &points());
-        let commands = job.over(&[bads], 0);
-        commands.execute();
-        let mut looks = stand.found("the first time", &job, Has::Bad);
-        looks.extend(stand.look("another set", goods, Has::Good));
-        commands.execute();
-        looks.extend(stand.found("the second time", &job, Has::Bad));
-        Ok(looks)
-    })
 }
 
 /// Eight threads record with one pipeline and two sets.

@@ -72,6 +72,16 @@ pub fn with_layer<R>(
     Ok((result, Judged::new(&log, &path)))
 }
 
+/// The same without the validation layer, which gives each object a handle of its own: those of the driver come again.
+pub fn alone<R>(builder: ContextBuilder, body: impl FnOnce(&Context) -> Result<R, Skip>) -> Result<(R, Trace), Skip> {
+    let folder = Folder::new();
+    let path = folder.join("trace.jsonl");
+    let context = build(&builder.samplin().file("trace", &path))?;
+    let result = body(&context)?;
+    drop(context);
+    Ok((result, read_trace(&path)))
+}
+
 /// [`with_layer`] where the validation layer must report nothing; `what` says of what.
 pub fn silent<R>(
     builder: ContextBuilder,
