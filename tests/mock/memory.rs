@@ -18,10 +18,10 @@ use crate::separate::joins;
 
 const FAILURE: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 
-/// The number in front of `unit` in what a test printed.
-fn figure(said: &str, unit: &str) -> u64 {
-    let last = said.split(unit).next().and_then(|before| before.split_whitespace().next_back());
-    last.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{unit}: {said}"))
+/// Runs `body` without its first allocation, then without its second, until it has none left to fail; returns how many failed. `body` says
+/// how many it had.
+fn each_fails(mut body: impl FnMut(u64) -> u64) -> u64 {
+    (0..).find(|first| *first >= body(*first)).expect("it ends")
 }
 
 /// No plan is left behind, whatever happens.
@@ -51,46 +51,38 @@ fn assert_driver_is_clean(device: Device, when: &str) {
 
 #[test]
 fn a_host_without_memory_for_small_things() {
-    let said = alone("memory::a_host_without_memory_for_small_things", small_allocations_fail).stdout;
-    assert!(figure(&said, " allocations failed alone") > 300);
-    assert!(figure(&said, " instances refused") > 5);
-    assert!(figure(&said, " devices refused") > 5);
+    alone("memory::a_host_without_memory_for_small_things", small_allocations_fail);
 }
 
 /// Every allocation of a script fails once, alone, and then with all that follow.
 fn small_allocations_fail() {
-    let mut refused = [0, 0];
-    let mut alone = 0;
-    for level in [None, Some("all")] {
-        for count in [1, u64::MAX] {
-            for first in 0.. {
-                let builder = InstanceBuilder::new();
-                let builder = if let Some(level) = level { builder.traced(level) } else { builder };
-                let info = builder.device_info();
-                let plan = Faults::new(Plan { smallest: 0, first, count, reserve: true });
-                let mut refuse = |at: usize, error| {
-                    assert_eq!(error, FAILURE);
-                    refused[at] += 1;
-                };
-                let made = builder.create().map_err(|error| refuse(0, error));
-                let Ok(instance) = made.map(Arc::new) else { continue };
-                let made = instance.try_device(&info).map_err(|error| refuse(1, error));
-                let Ok(device) = made else { continue };
-                script(&device, FAILURE);
-                let seen = faults::seen();
-                device.destroy_all();
-                drop(plan);
-                assert_driver_is_clean(device, &format!("after allocation {first}"));
-                drop(instance);
-                assert!(!memory::is_low(), "what the reserve gave came back");
-                if first >= seen {
-                    break;
-                }
-                alone += u64::from(count == 1);
-            }
-        }
+    let (mut refused, mut alone) = ([0, 0], 0);
+    for (level, count) in [None, Some("all")].into_iter().flat_map(|level| [(level, 1), (level, u64::MAX)]) {
+        each_fails(|first| {
+            let builder = InstanceBuilder::new();
+            let builder = if let Some(level) = level { builder.traced(level) } else { builder };
+            let info = builder.device_info();
+            let plan = Faults::new(Plan { smallest: 0, first, count, reserve: true });
+            let mut refuse = |at: usize, error| {
+                assert_eq!(error, FAILURE);
+                refused[at] += 1;
+            };
+            let made = builder.create().map_err(|error| refuse(0, error));
+            let Ok(instance) = made.map(Arc::new) else { return u64::MAX };
+            let made = instance.try_device(&info).map_err(|error| refuse(1, error));
+            let Ok(device) = made else { return u64::MAX };
+            script(&device, FAILURE);
+            let seen = faults::seen();
+            device.destroy_all();
+            drop(plan);
+            assert_driver_is_clean(device, &format!("after allocation {first}"));
+            drop(instance);
+            assert!(!memory::is_low(), "what the reserve gave came back");
+            alone += u64::from(count == 1 && first < seen);
+            seen
+        });
     }
-    println!("{alone} allocations failed alone, {} instances refused, {} devices refused", refused[0], refused[1]);
+    assert!(alone > 300 && refused[0] > 5 && refused[1] > 5, "{alone} failed alone, refused: {refused:?}");
     // With memory again everything is as before.
     let device = Device::usual();
     assert_ne!(written(&device, device.linear(), device.view(INTEGERS)), device.linear());
@@ -98,135 +90,110 @@ fn small_allocations_fail() {
 
 #[test]
 fn a_host_without_memory_for_large_things() {
-    let said = alone("memory::a_host_without_memory_for_large_things", large_allocations_fail).stdout;
-    assert!(figure(&said, " large allocations failed") > 40);
+    alone("memory::a_host_without_memory_for_large_things", || assert!(each_fails(a_large_allocation_fails) > 40));
 }
 
 /// Every large allocation fails once, and the reserve has nothing for it.
-fn large_allocations_fail() {
-    let mut failed = 0;
-    for first in 0.. {
-        let device = InstanceBuilder::new().driver(|driver| driver.max_samplers = u32::MAX).device();
-        let plan = Faults::new(Plan { smallest: 1024, first, count: 1, reserve: false });
-        grow(&device);
-        let seen = faults::seen();
-        drop(plan);
-        if first < seen {
-            // Whatever it was, the device has passed everything through from then on.
-            let (view, sampler) = (device.view(INTEGERS), device.linear());
-            if device.entry().ground.is_broken() {
-                assert_eq!(written(&device, sampler, view), sampler, "passed through");
-            }
-            device.destroy_sampler(sampler);
-            device.destroy_view(view);
-            failed += 1;
-        } else {
-            assert!(!device.entry().ground.is_broken());
+fn a_large_allocation_fails(first: u64) -> u64 {
+    let device = InstanceBuilder::new().driver(|driver| driver.max_samplers = u32::MAX).device();
+    let plan = Faults::new(Plan { smallest: 1024, first, count: 1, reserve: false });
+    grow(&device);
+    let seen = faults::seen();
+    drop(plan);
+    if first < seen {
+        // Whatever it was, the device has passed everything through from then on.
+        let (view, sampler) = (device.view(INTEGERS), device.linear());
+        if device.entry().ground.is_broken() {
+            assert_eq!(written(&device, sampler, view), sampler, "passed through");
         }
-        assert_driver_is_clean(device, &format!("after large allocation {first}"));
-        if first >= seen {
-            break;
-        }
+        device.destroy_sampler(sampler);
+        device.destroy_view(view);
+    } else {
+        assert!(!device.entry().ground.is_broken());
     }
-    println!("{failed} large allocations failed");
+    assert_driver_is_clean(device, &format!("after large allocation {first}"));
+    seen
 }
 
 #[test]
 fn whole_hooks_without_memory() {
-    let said = alone("memory::whole_hooks_without_memory", every_allocation_of_a_hook_fails).stdout;
-    assert!(figure(&said, " allocations failed in whole hooks") > 3);
+    alone("memory::whole_hooks_without_memory", || assert!(each_fails(an_allocation_of_a_hook_fails) > 3));
 }
 
 /// Large allocations fail anywhere in a hook, not only where it expects that.
-fn every_allocation_of_a_hook_fails() {
+fn an_allocation_of_a_hook_fails(first: u64) -> u64 {
     const MANY: u32 = 700;
     const STRIDE: usize = 400;
-    let mut failed = 0;
-    for first in 0.. {
-        let device = Device::usual();
-        let sampler = device.linear();
-        let info = pair(sampler, device.view(INTEGERS));
-        // Too long to be copied, so that every pair is written again.
-        let mut data = vec![0_u8; MANY as usize * STRIDE];
-        for element in data.chunks_exact_mut(STRIDE) {
-            // SAFETY: an element is longer than the structure.
-            unsafe { element.as_mut_ptr().cast::<vk::DescriptorImageInfo>().write_unaligned(info) };
-        }
-        let template = device.template(device.layout(&[]), &[entry(0, 0, MANY, COMBINED, 0, STRIDE)]);
-        let set = device.plain_set();
-        device.driver.calls();
-        let plan = Faults::new(Plan { smallest: 1024, first, count: 1, reserve: false });
-        faults::inside(|| device.update_with_template(set, template, data.as_ptr().cast()));
-        let in_template = faults::seen();
-        let enumerate: vk::PFN_vkEnumerateDeviceExtensionProperties =
-            device.instance.get(c"vkEnumerateDeviceExtensionProperties");
-        let (physical, mut count) = (device.instance.physical(), 0);
-        let mut list = vec![vk::ExtensionProperties::default(); 100];
-        // SAFETY: a valid physical device and room for the count.
-        let result = faults::inside(|| unsafe {
-            count = 100;
-            enumerate(physical, std::ptr::null(), &mut count, list.as_mut_ptr())
-        });
-        let seen = faults::seen();
-        drop(plan);
-        let in_enumerate = first >= in_template && first < seen;
-        assert_eq!(result, if in_enumerate { FAILURE } else { SUCCESS }, "allocation {first}");
-        let mut calls = device.driver.calls();
-        calls.retain(|call| call.command != c"vkCreateSampler");
-        assert_eq!(calls[0].command, c"vkUpdateDescriptorSetWithTemplate");
-        assert_eq!(calls.len(), if first < in_template { 1 } else { 2 }, "allocation {first}");
-        assert_eq!(device.entry().ground.is_broken(), first < in_template);
-        device.destroy_sampler(sampler);
-        assert_driver_is_clean(device, &format!("after allocation {first}"));
-        if first >= seen {
-            assert!(in_template > 0 && seen > in_template);
-            break;
-        }
-        failed += 1;
+    let device = Device::usual();
+    let sampler = device.linear();
+    let info = pair(sampler, device.view(INTEGERS));
+    // Too long to be copied, so that every pair is written again.
+    let mut data = vec![0_u8; MANY as usize * STRIDE];
+    for element in data.chunks_exact_mut(STRIDE) {
+        // SAFETY: an element is longer than the structure.
+        unsafe { element.as_mut_ptr().cast::<vk::DescriptorImageInfo>().write_unaligned(info) };
     }
-    println!("{failed} allocations failed in whole hooks");
+    let template = device.template(device.layout(&[]), &[entry(0, 0, MANY, COMBINED, 0, STRIDE)]);
+    let set = device.plain_set();
+    device.driver.calls();
+    let plan = Faults::new(Plan { smallest: 1024, first, count: 1, reserve: false });
+    faults::inside(|| device.update_with_template(set, template, data.as_ptr().cast()));
+    let in_template = faults::seen();
+    let enumerate: vk::PFN_vkEnumerateDeviceExtensionProperties =
+        device.instance.get(c"vkEnumerateDeviceExtensionProperties");
+    let (physical, mut count) = (device.instance.physical(), 0);
+    let mut list = vec![vk::ExtensionProperties::default(); 100];
+    // SAFETY: a valid physical device and room for the count.
+    let result = faults::inside(|| unsafe {
+        count = 100;
+        enumerate(physical, std::ptr::null(), &mut count, list.as_mut_ptr())
+    });
+    let seen = faults::seen();
+    drop(plan);
+    let in_enumerate = first >= in_template && first < seen;
+    assert_eq!(result, if in_enumerate { FAILURE } else { SUCCESS }, "allocation {first}");
+    let mut calls = device.driver.calls();
+    calls.retain(|call| call.command != c"vkCreateSampler");
+    assert_eq!(calls[0].command, c"vkUpdateDescriptorSetWithTemplate");
+    assert_eq!(calls.len(), if first < in_template { 1 } else { 2 }, "allocation {first}");
+    assert_eq!(device.entry().ground.is_broken(), first < in_template);
+    device.destroy_sampler(sampler);
+    assert_driver_is_clean(device, &format!("after allocation {first}"));
+    assert!(first < seen || in_template > 0 && seen > in_template);
+    seen
 }
 
 #[test]
 fn a_draw_without_memory() {
-    let said = alone("memory::a_draw_without_memory", allocations_of_a_draw_fail).stdout;
-    assert!(figure(&said, " allocations failed in a draw") > 0);
+    alone("memory::a_draw_without_memory", || assert!(each_fails(an_allocation_of_a_draw_fails) > 0));
 }
 
 /// A large allocation fails in a draw whose pipeline must be cloned again: the draw reads what the application bound, through its pipeline.
-fn allocations_of_a_draw_fail() {
-    let mut failed = 0;
-    for first in 0.. {
-        let scene = Scene::new();
-        let mut words = joins(5, &[(0, 0), (0, 1), (1, 0), (1, 1)].map(|image| [image, (0, 2)]));
-        // OpNop
-        words.extend([0x1_0000; 4096]);
-        let layout = scene.layouts[1];
-        let bind =
-            |formats: [[vk::Format; 2]; 2]| scene.bind_sets(layout, 0, &formats.map(|formats| scene.set(formats)));
-        scene.bind(scene.pipeline_of_words(layout, &words));
-        bind([[FILTERED, FLOATS], [FILTERED; 2]]);
-        scene.act();
-        // Other links conflict.
-        bind([[FILTERED; 2], [FILTERED, FLOATS]]);
-        let plan = Faults::new(Plan { smallest: 4096, first, count: 1, reserve: false });
-        scene.act();
-        let seen = faults::seen();
-        drop(plan);
-        let is_broken = scene.device.entry().ground.is_broken();
-        assert_eq!(is_broken, first < seen, "allocation {first}");
-        let bound = scene.device.bound_pipeline(scene.commands.get(), COMPUTE);
-        let is_own = !scene.device.driver.is_layers(Kind::Pipeline, bound);
-        assert_eq!(is_own, is_broken, "allocation {first}");
-        scene.reads();
-        scene.device.driver.check();
-        scene.device.leak();
-        if first >= seen {
-            break;
-        }
-        failed += 1;
-    }
-    println!("{failed} allocations failed in a draw");
+fn an_allocation_of_a_draw_fails(first: u64) -> u64 {
+    let scene = Scene::new();
+    let mut words = joins(5, &[(0, 0), (0, 1), (1, 0), (1, 1)].map(|image| [image, (0, 2)]));
+    // OpNop
+    words.extend([0x1_0000; 4096]);
+    let layout = scene.layouts[1];
+    let bind = |formats: [[vk::Format; 2]; 2]| scene.bind_sets(layout, 0, &formats.map(|formats| scene.set(formats)));
+    scene.bind(scene.pipeline_of_words(layout, &words));
+    bind([[FILTERED, FLOATS], [FILTERED; 2]]);
+    scene.act();
+    // Other links conflict.
+    bind([[FILTERED; 2], [FILTERED, FLOATS]]);
+    let plan = Faults::new(Plan { smallest: 4096, first, count: 1, reserve: false });
+    scene.act();
+    let seen = faults::seen();
+    drop(plan);
+    let is_broken = scene.device.entry().ground.is_broken();
+    assert_eq!(is_broken, first < seen, "allocation {first}");
+    let bound = scene.device.bound_pipeline(scene.commands.get(), COMPUTE);
+    let is_own = !scene.device.driver.is_layers(Kind::Pipeline, bound);
+    assert_eq!(is_own, is_broken, "allocation {first}");
+    scene.reads();
+    scene.device.driver.check();
+    scene.device.leak();
+    seen
 }
 
 #[test]
