@@ -79,9 +79,24 @@ macro_rules! causes {
             /// Every one, those of a name beside each other.
             pub const ALL: &[Cause] = &[$($(Cause::$variant,)+)+];
 
-            const fn row(self) -> (Left, &'static str, Option<&'static str>) {
+            /// The name that it belongs to.
+            pub const fn left(self) -> Left {
                 match self {
-                    $($(Cause::$variant => (Left::$left, $text, advice!($($advice)?)),)+)+
+                    $($(Cause::$variant => Left::$left,)+)+
+                }
+            }
+
+            /// The clause, with `{}` for what only the record knows.
+            pub const fn text(self) -> &'static str {
+                match self {
+                    $($(Cause::$variant => $text,)+)+
+                }
+            }
+
+            // Apart, so that a program that asks for no advice does not carry it.
+            const fn own_advice(self) -> Option<&'static str> {
+                match self {
+                    $($(Cause::$variant => advice!($($advice)?),)+)+
                 }
             }
         }
@@ -98,19 +113,9 @@ macro_rules! advice {
 }
 
 impl Cause {
-    /// The name that it belongs to.
-    pub const fn left(self) -> Left {
-        self.row().0
-    }
-
-    /// The clause, with `{}` for what only the record knows.
-    pub const fn text(self) -> &'static str {
-        self.row().1
-    }
-
     /// What to do about it, without a capital and a full stop.
     pub fn advice(self) -> &'static str {
-        self.row().2.unwrap_or_else(|| self.left().advice())
+        self.own_advice().unwrap_or_else(|| self.left().advice())
     }
 
     /// With these values in the place of each `{}`.
