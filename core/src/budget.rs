@@ -57,16 +57,23 @@ impl SamplerPlaces {
     }
 
     /// Takes a place for a variant beside the samplers of the application, which are counted after that. Where these are `shared`, a place
-    /// is nobody's in particular.
+    /// is nobody's in particular. What is only `wished` leaves the last quarter to repairs.
     ///
     /// # Errors
     ///
     /// If the variants have their share or nothing is left; says why.
-    pub fn lend(&self, limit: u32, shared: bool, application: impl FnOnce() -> u32) -> Result<(), Clause> {
+    pub fn lend(
+        &self,
+        limit: u32,
+        shared: bool,
+        wished: bool,
+        application: impl FnOnce() -> u32,
+    ) -> Result<(), Clause> {
         let bound = if shared { limit } else { share(limit) };
+        let bound = if wished { bound - bound / 4 } else { bound };
         let below = |now: u32| (now < bound).then_some(now + 1);
         let before = self.variants.fetch_update(Ordering::Relaxed, Ordering::Relaxed, below);
-        let variants = before.map_err(|variants| no_share(limit, variants))?;
+        let variants = before.map_err(|variants| no_share(limit, variants, bound, wished))?;
         let live = application().saturating_add(variants);
         if live.saturating_add(IN_FLIGHT) < limit {
             return Ok(());
@@ -81,9 +88,10 @@ impl SamplerPlaces {
     }
 }
 
-/// Why there is no variant while `variants` have their share of `maxSamplerAllocationCount`.
-fn no_share(limit: u32, variants: u32) -> Clause {
-    Cause::VariantShare.with(&[&variants, &share(limit), &limit]).why
+/// Why there is no variant while `variants` hold all places that they may have of `maxSamplerAllocationCount`.
+fn no_share(limit: u32, variants: u32, bound: u32, wished: bool) -> Clause {
+    let cause = if wished { Cause::OverrideShare } else { Cause::VariantShare };
+    cause.with(&[&variants, &bound, &limit]).why
 }
 
 /// What a sampler of the application has of `maxCustomBorderColorSamplers`.
@@ -320,13 +328,13 @@ mod tests {
     #[test]
     fn samplers_of_the_application_are_not_refused_for_variants() {
         let places = SamplerPlaces::default();
-        assert!(places.lend(96, false, || 0).is_err(), "a small limit is the application's");
-        assert_eq!(places.lend(96, true, || 0), Ok(()), "unless its samplers are shared");
-        assert!(places.lend(96, true, || 96 - IN_FLIGHT).is_err());
+        assert!(places.lend(96, false, false, || 0).is_err(), "a small limit is the application's");
+        assert_eq!(places.lend(96, true, false, || 0), Ok(()), "unless its samplers are shared");
+        assert!(places.lend(96, true, false, || 96 - IN_FLIGHT).is_err());
         places.give_back();
-        assert!(places.lend(1024, false, || 1024 - IN_FLIGHT).is_err(), "for what is being created");
-        assert_eq!(places.lend(1024, false, || 1023 - IN_FLIGHT), Ok(()));
-        assert!(places.lend(1024, false, || 1023 - IN_FLIGHT).is_err());
+        assert!(places.lend(1024, false, false, || 1024 - IN_FLIGHT).is_err(), "for what is being created");
+        assert_eq!(places.lend(1024, false, false, || 1023 - IN_FLIGHT), Ok(()));
+        assert!(places.lend(1024, false, false, || 1023 - IN_FLIGHT).is_err());
         assert_eq!(places.variants(), 1, "what was refused is given back");
         assert_eq!(places.crowded(1023, 1024), None);
         assert_eq!(places.crowded(1024, 1024), Some(Crowded { application: 1024, variants: 1 }));
@@ -336,11 +344,20 @@ mod tests {
     }
 
     #[test]
+    fn overrides_leave_a_quarter_to_repairs() {
+        let places = SamplerPlaces::default();
+        let taken = |wished| (0..1024).take_while(|_| places.lend(1024, false, wished, || 0).is_ok()).count();
+        assert_eq!(taken(true), 96);
+        assert_eq!(taken(false), 32);
+        assert_eq!(taken(true), 0);
+    }
+
+    #[test]
     fn variants_crowd_nobody_who_leaves_them_their_share() {
         for limit in [0, 96, 1023, 1024, 4000, u32::MAX] {
             let places = SamplerPlaces::default();
             for _ in 0..share(limit).min(1000) {
-                assert_eq!(places.lend(limit, false, || 0), Ok(()));
+                assert_eq!(places.lend(limit, false, false, || 0), Ok(()));
             }
             assert_eq!(places.crowded(uncrowded(limit), limit), None, "{limit}");
         }

@@ -178,6 +178,8 @@ pub struct Wanted<'a> {
     pub key: StateKey,
     /// It takes a place of `maxCustomBorderColorSamplers` as well as one of `maxSamplerAllocationCount`.
     pub custom_border: bool,
+    /// Overrides have part in it: without it the pair has a repair, or its own sampler.
+    pub wished: bool,
 }
 
 /// Why there is no variant.
@@ -228,6 +230,8 @@ pub struct Meeting<'a, V> {
     pub exempted: Vec<Change>,
     /// A rule that is broken and that no other sampler can mend.
     unmendable: Option<Catalog>,
+    /// Why the overrides took no part after all: there was no place for a sampler of their own.
+    no_wish: Option<Clause>,
 }
 
 /// Something that is passed through although it may be wrong.
@@ -271,9 +275,10 @@ impl<V> Meeting<'_, V> {
     pub fn unresolved(&self, context: &Context<'_>) -> impl Iterator<Item = Unresolved> {
         let broken = self.unmendable.map(|catalog| Unresolved::of(catalog, context));
         let refused = match &self.chosen {
-            Chosen::Refused(rule, why) => Some(Unresolved { rule: *rule, vuid: None, why: why.clone() }),
-            Chosen::Own | Chosen::Variant(_) => None,
+            Chosen::Refused(rule, why) => Some((*rule, why)),
+            Chosen::Own | Chosen::Variant(_) => self.no_wish.as_ref().map(|why| (Rule::SamplerBudget, why)),
         };
+        let refused = refused.map(|(rule, why)| Unresolved { rule, vuid: None, why: why.clone() });
         broken.into_iter().chain(refused)
     }
 }
@@ -312,27 +317,40 @@ pub fn meeting<'a, V>(
     let base = kept.base.key();
     // `None` where the application's own sampler will do.
     // With a place for its custom border colour, or without one.
-    let mut ask = |state: &SamplerState, custom_border: bool| {
+    let mut ask = |state: &SamplerState, custom_border: bool, wished: bool| {
         let key = state.key();
         if key == base {
             return Ok(None);
         }
-        variant(&Wanted { state, key, custom_border }).map(Some)
+        variant(&Wanted { state, key, custom_border, wished }).map(Some)
     };
 
     let mut decision = pair(&wished);
+    // What the pair gets without overrides, where that is another sampler.
+    let mut unwished = (!wishes.is_empty()).then(|| pair(&kept.original));
+    unwished.take_if(|unwished| unwished.state.key() == decision.state.key());
     let mut over_budget = false;
     let mut found = if terms.may_replace(&kept.original) {
-        ask(&decision.state, decide::is_custom(decision.state.border_color))
+        ask(&decision.state, decide::is_custom(decision.state.border_color), unwished.is_some())
     } else {
         Ok(None)
     };
+    // No wish is worth a repair.
+    let mut no_wish = None;
+    if let Err(Refusal::Sampler(Rule::SamplerBudget, why)) = &found
+        && let Some(unwished) = unwished.take()
+    {
+        no_wish = Some(why.clone());
+        wishes = Changes::new();
+        decision = unwished;
+        found = ask(&decision.state, decide::is_custom(decision.state.border_color), false);
+    }
     if matches!(found, Err(Refusal::Border))
         && !off.is_empty()
         && leaves_border(off.pair, &decide::pair(&wished, view, terms.caps, terms.policy))
     {
         // As the sampler itself, which was created whatever the limit says.
-        found = ask(&decision.state, false);
+        found = ask(&decision.state, false, unwished.is_some());
     }
     if matches!(found, Err(Refusal::Border))
         && !by_overrides.is_empty()
@@ -340,8 +358,9 @@ pub fn meeting<'a, V>(
     {
         // No wish is worth the colour that the application has.
         wishes = Changes::new();
+        unwished = None;
         decision = pair(&kept.original);
-        found = match ask(&decision.state, decide::is_custom(decision.state.border_color)) {
+        found = match ask(&decision.state, decide::is_custom(decision.state.border_color), false) {
             Ok(None) => Err(Refusal::Sampler(Rule::BorderBudget, decide::no_border_share(terms.caps))),
             other => other,
         };
@@ -350,7 +369,7 @@ pub fn meeting<'a, V>(
         let (state, change) = decide::without_custom_border(&decision.state, Some(view), terms.caps, terms.policy);
         decision.replace_border(state, change);
         over_budget = true;
-        found = ask(&decision.state, false);
+        found = ask(&decision.state, false, unwished.is_some());
     }
     let chosen = match found {
         Ok(Some(variant)) => Chosen::Variant(variant),
@@ -383,6 +402,7 @@ pub fn meeting<'a, V>(
         by_overrides,
         exempted,
         unmendable,
+        no_wish,
     }
 }
 

@@ -112,7 +112,9 @@ impl Places {
             cover = Some(borders.cover(shared, &mut own).ok_or(Refusal::Border)?);
         }
         if shared.is_none() {
-            self.samplers.lend(limit, self.shared, || 0).map_err(|why| Refusal::Sampler(Rule::SamplerBudget, why))?;
+            self.samplers
+                .lend(limit, self.shared, wanted.wished, || 0)
+                .map_err(|why| Refusal::Sampler(Rule::SamplerBudget, why))?;
         }
         self.borders = borders;
         *self.variants.entry(wanted.key).or_insert(0) += u32::from(cover == Some(Cover::Shared));

@@ -9,7 +9,7 @@ use super::ground::Ground;
 use super::hot::Hot;
 use super::samplers::Samplers;
 use crate::budget::{BorderPlace, BorderPlaces};
-use crate::decide::{Rule, SamplerState};
+use crate::decide::{Rule, StateKey};
 use crate::outcome::{Refusal, Wanted};
 use crate::sampler_info;
 use crate::variant::{FoundState, Gone, Released, Reserved, VariantUse};
@@ -32,7 +32,7 @@ impl Samplers {
                 return Err(Refusal::Border);
             }
         };
-        let made = match self.make(&ground.hot, &ground.driver, wanted.state) {
+        let made = match self.make(&ground.hot, &ground.driver, wanted) {
             Ok(made) => match self.cache.add_variant(&usage, made, custom) {
                 Some((handle, true)) => return Ok((handle, usage)),
                 added => {
@@ -55,19 +55,24 @@ impl Samplers {
         })
     }
 
+    /// The variant with this state.
+    pub(super) fn variant_of(&self, key: StateKey) -> Option<u64> {
+        self.cache.variant_of(&key)
+    }
+
     /// A new sampler, which holds one of the variants' places.
-    fn make(&self, hot: &Hot, driver: &Driver, state: &SamplerState) -> Result<u64, Clause> {
+    fn make(&self, hot: &Hot, driver: &Driver, wanted: &Wanted<'_>) -> Result<u64, Clause> {
         let Some(create) = driver.fns.create_sampler else {
             return Err(Cause::NoCreateSampler.into());
         };
         let live = || self.driver_samplers(hot);
         let limit = driver.caps.max_sampler_allocation_count.saturating_sub(driver.enabled.embedded_places);
-        self.places.lend(limit, self.shared.shares(), live)?;
+        self.places.lend(limit, self.shared.shares(), wanted.wished, live)?;
         let mut made = vk::Sampler::null();
         // SAFETY: the create info is legal for this device, its chain is made of live locals, and a NULL allocator is always
         // allowed: the application's own one is only promised for the call it was passed to.
         let result = unsafe {
-            sampler_info::with_create_info(state, None, |info, _| {
+            sampler_info::with_create_info(wanted.state, None, |info, _| {
                 create(driver.handle, info, std::ptr::null(), &mut made)
             })
         };

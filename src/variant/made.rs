@@ -1,8 +1,9 @@
 //! The samplers made for states: which exist, how many uses each has, and the custom border colours that they take.
 
+use super::Cache;
 use crate::budget::{BorderPlaces, Cover};
 use crate::decide::StateKey;
-use crate::table::FastMap;
+use crate::table::{FastMap, lock};
 
 /// A use of a variant by a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,13 @@ impl Variant {
 
     pub(super) fn gone(self) -> Gone {
         Gone { handle: self.handle, custom_border: self.custom_border }
+    }
+}
+
+impl Cache {
+    /// The variant with this state.
+    pub fn variant_of(&self, key: &StateKey) -> Option<u64> {
+        lock(&self.variants).by_key.get(key).map(|variant| variant.handle)
     }
 }
 

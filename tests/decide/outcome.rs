@@ -23,8 +23,9 @@ struct Scene {
     audit: bool,
     /// Places of `maxCustomBorderColorSamplers`.
     borders: u32,
-    /// Places for variants: of samplers, and of custom border colours.
+    /// Places for variants: of samplers, those that overrides may have, and of custom border colours.
     variants: u32,
+    overridden: u32,
     border_variants: u32,
     wishes: Vec<(&'static str, Wish, Guards)>,
     /// Repairs that are switched off.
@@ -34,7 +35,8 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let t = Setting::new();
-        Self { t, audit: false, borders: 32, variants: 32, border_variants: 32, wishes: Vec::new(), off: Off::NONE }
+        let [borders, variants, overridden, border_variants] = [32; 4];
+        Self { t, audit: false, borders, variants, overridden, border_variants, wishes: Vec::new(), off: Off::NONE }
     }
 
     fn terms(&self) -> Terms<'_> {
@@ -67,7 +69,7 @@ impl Scene {
     /// Creates the sampler and lets it meet the view. Also says which states were asked for, and with which budget.
     fn meet(&self) -> (Kept, outcome::Meeting<'_, SamplerState>, Vec<&'static str>) {
         let kept = self.create().0.kept(&self.t.s);
-        let (mut variants, mut borders) = (self.variants, self.border_variants);
+        let (mut variants, mut overridden, mut borders) = (self.variants, self.overridden, self.border_variants);
         let mut asked = Vec::new();
         let overrides =
             self.wishes.iter().map(|(name, wish, guards_off)| Wished { name, wish, guards_off: *guards_off });
@@ -78,9 +80,11 @@ impl Scene {
             if wanted.custom_border {
                 borders = borders.checked_sub(1).ok_or(Refusal::Border)?;
             }
-            variants = variants
-                .checked_sub(1)
-                .ok_or(Refusal::Sampler(Rule::SamplerBudget, Cause::NoMemoryForSampler.into()))?;
+            let none = || Refusal::Sampler(Rule::SamplerBudget, Cause::NoMemoryForSampler.into());
+            if wanted.wished {
+                overridden = overridden.checked_sub(1).ok_or_else(none)?;
+            }
+            variants = variants.checked_sub(1).ok_or_else(none)?;
             Ok(*wanted.state)
         });
         (kept, meeting, asked)
@@ -261,6 +265,10 @@ fn nearest() -> Wish {
     Wish { mag_filter: Some(NEAREST), ..Wish::default() }
 }
 
+fn mirrored() -> Wish {
+    Wish { address_mode: [Some(Mode::MIRRORED_REPEAT), None, None], ..Wish::default() }
+}
+
 /// A LINEAR sampler, and a view that cannot be filtered.
 fn unfiltered(c: &mut Scene) {
     c.t.filters(LINEAR);
@@ -377,6 +385,18 @@ const MEETINGS: &[MeetingRow] = meetings! { c:
         { c.t.filters(LINEAR); filters(c); c.wish("blocky", nearest()); }
         => Kind::Variant, &["sampler"], &["O-1 magFilter LINEAR -> NEAREST"], by ["blocky"] leaves [];
         but { c.t.s.flags = REPLAY; }
+    "no wish is worth a repair"
+        { unfiltered(c); c.overridden = 0; c.wish("mirror", mirrored()); }
+        => Kind::Variant, &["sampler", "sampler"], DEMOTED, by ["mirror"] leaves [(Rule::SamplerBudget, None)];
+        but { c.wishes.clear(); filters(c); }
+    "nor the place of one that is to come"
+        { c.t.filters(LINEAR); filters(c); c.overridden = 0; c.wish("mirror", mirrored()); }
+        => Kind::Own, &["sampler"], &[], by ["mirror"] leaves [(Rule::SamplerBudget, None)];
+        but { c.wishes.clear(); }
+    "a wish that is the repair takes the place of one"
+        { unfiltered(c); c.overridden = 0; c.wish("blocky", nearest()); }
+        => Kind::Variant, &["sampler"], &["O-1 magFilter LINEAR -> NEAREST", DEMOTED[1]], by ["blocky"] leaves [];
+        but { c.wishes.clear(); filters(c); }
     "no wish is worth the colour that the application has"
         { c.t.filters(LINEAR); c.t.float_border(TEAL, RGBA); filters(c); c.border_variants = 0;
           c.wish("blocky", nearest()); }

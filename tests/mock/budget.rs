@@ -93,6 +93,31 @@ fn what_variants_hold_of_a_large_limit_is_named() {
     assert!(created(&device, &biased(1.0)).is_ok_and(|(_, is_own)| is_own));
 }
 
+/// Overrides ask for a sampler of each state, repairs for those that conflict.
+#[test]
+fn overrides_leave_places_to_repairs() {
+    let rules = File::new("toml", "[[rule]]\nset = { mag_filter = \"nearest\" }\n");
+    let builder = InstanceBuilder::new().set("config", rules.path()).traced("decisions");
+    let device = builder.driver(|driver| driver.max_samplers = 1024).device();
+    let [set, another] = [device.plain_set(), device.plain_set()];
+    let (filtered, integers) = (device.view(FILTERED), device.view(INTEGERS));
+    // An eighth of the limit, less a quarter of that.
+    for n in 0..100 {
+        let sampler = device.sampler(&biased(n as f32 / 64.0));
+        let is_overridden = device.written_to(set, 0, pair(sampler, filtered)) != sampler;
+        assert_eq!(is_overridden, n < 96, "{n}");
+        if !is_overridden {
+            assert_ne!(device.written_to(another, 0, pair(sampler, integers)), sampler, "{n}: a repair has a place");
+        }
+    }
+    let said = device.records("unresolved");
+    assert_eq!(said.len(), 4, "{said:#?}");
+    for record in &said {
+        assert_eq!((&record["what"], &record["rule"]), (&"pair".into(), &"sampler-budget".into()));
+        assert!(record["why"].as_str().is_some_and(|why| why.contains("may use the first 96 of 1024")), "{record:#}");
+    }
+}
+
 /// The application alone asks for more than a limit allows: one record, and exact figures in the summary. Exactly full is no fault.
 #[test]
 fn what_the_application_asks_for_beyond_a_limit_is_told_once() {

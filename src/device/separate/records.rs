@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ash::vk::{self, Handle};
 use samplin_bind::plan::{How, link_bit};
-use samplin_core::left::{About, Explained, Left};
+use samplin_core::left::{About, Cause, Explained, Left};
 use samplin_hot::{Pair, memory};
 use samplin_spirv::{Module, Operand, Specialization};
 use samplin_wire::kinds;
@@ -34,7 +34,7 @@ use crate::device::journal::{Journal, LinkKey, PairParts};
 use crate::device::modules::fingerprint;
 use crate::device::resolve::Pairs;
 use crate::device::wishes::Wishes;
-use crate::outcome::{self, Chosen, Meeting};
+use crate::outcome::{self, Chosen, Meeting, Refusal, Wanted};
 use crate::overrides::{Override, Overrides};
 use crate::record;
 use crate::table::{fold, lock};
@@ -189,9 +189,21 @@ impl Wishes {
         shared: &SharedState,
         class: &'a ViewClass,
     ) -> Meeting<'a, ()> {
+        self.meeting_with(rules, driver, shared, class, |_| Ok(()))
+    }
+
+    /// The same, where `has` answers for the driver.
+    fn meeting_with<'a>(
+        &self,
+        rules: &'a Overrides,
+        driver: &Driver,
+        shared: &SharedState,
+        class: &'a ViewClass,
+        has: impl FnMut(&Wanted<'_>) -> Result<(), Refusal>,
+    ) -> Meeting<'a, ()> {
         let overrides = rules.for_view(shared.overrides, &class.traits).map(Override::wished);
         let off = self.off(shared.overrides, Some(class));
-        outcome::meeting(&shared.kept, &class.traits, overrides, off, &self.terms(driver), |_| Ok(()))
+        outcome::meeting(&shared.kept, &class.traits, overrides, off, &self.terms(driver), has)
     }
 }
 
@@ -206,7 +218,11 @@ impl Pairs {
         };
         let Some(of) = self.images.class(because.class) else { return };
         let rules = ground.wishes.rules();
-        let meeting = ground.wishes.meeting_of(&rules, &ground.driver, &shared, of);
+        // Overrides that found no place took no part.
+        let meeting = ground.wishes.meeting_with(&rules, &ground.driver, &shared, of, |asked| {
+            let has = !asked.wished || self.samplers.variant_of(asked.key) == Some(wanted);
+            if has { Ok(()) } else { Err(Refusal::Sampler(Rule::SamplerBudget, Cause::NoPlaceForOverride.into())) }
+        });
         // There was no sampler, which has a record.
         let is_refused = matches!(meeting.chosen, Chosen::Variant(())) && wanted == pair.sampler;
         if !is_refused {
