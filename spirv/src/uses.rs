@@ -78,11 +78,6 @@ impl Uses {
         Uses(self.0 & !other.0)
     }
 
-    /// The bits: that of a constant is its position in this type's list.
-    pub const fn bits(self) -> u32 {
-        self.0
-    }
-
     /// Whether the sampler plays a part in any of it.
     pub const fn samples(self) -> bool {
         self.without(Uses(Uses::COMBINED.0 | Uses::FETCH.0 | Uses::QUERY.0)).0 != 0

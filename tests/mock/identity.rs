@@ -32,6 +32,21 @@ fn only_writes_that_change_are_copied() {
 }
 
 #[test]
+fn copies_alone_and_nothing_at_all_go_down_as_they_are() {
+    let device = Device::usual();
+    let set = device.plain_set();
+    let copies = [vk::CopyDescriptorSet::default().src_set(set).dst_set(set).dst_array_element(1).descriptor_count(1)];
+    device.driver.calls();
+    device.update(&[], &copies);
+    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, copies: down_copies });
+    assert_eq!((down.items.len(), down_copies.at), (0, copies.as_ptr() as usize));
+    let dangling = crate::pages::dangling();
+    call!(device.update(device.raw, 0, dangling, 0, ptr::null()));
+    args!(device, c"vkUpdateDescriptorSets", Args::Update { writes: down, copies: down_copies });
+    assert_eq!((down.at, down_copies.at), (dangling as usize, 0));
+}
+
+#[test]
 fn other_descriptor_types_go_down_as_given() {
     let scene = Pairs::usual();
     let image = pair(vk::Sampler::from_raw(u64::MAX), scene.illegal);

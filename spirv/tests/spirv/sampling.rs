@@ -240,7 +240,7 @@ fn is_asked_only(shader: &Shader, entry: (&str, u32), values: Option<&Specializa
     let is_it = |link: &&Link| link.image == Some(slot.image) && link.sampler == Some(slot.sampler);
     // Cubes are not clamped, and what is compared is not filtered.
     let is_left = |link: &Link| link.uses.contains(Uses::DREF) && link.ty.dim == 3;
-    links.iter().filter(is_it).all(|link| link.uses.without(samples).bits() == 0 || is_left(link))
+    links.iter().filter(is_it).all(|link| link.uses.without(samples) == Uses::default() || is_left(link))
 }
 
 #[test]
