@@ -271,6 +271,11 @@ impl<V> Meeting<'_, V> {
         })
     }
 
+    /// Whether there was no place for the sampler that the pair asks for, or that overrides ask for.
+    pub fn is_refused(&self) -> bool {
+        self.no_wish.is_some() || matches!(self.chosen, Chosen::Refused(..))
+    }
+
     /// What stays wrong, in the words of `context`.
     pub fn unresolved(&self, context: &Context<'_>) -> impl Iterator<Item = Unresolved> {
         let broken = self.unmendable.map(|catalog| Unresolved::of(catalog, context));

@@ -113,7 +113,7 @@ impl Pairs {
         let parts = PairParts { pair, shared: &shared, class };
         ground.wishes.exempt_pair(&ground.journal, Exempted::Pair, parts, Some(path), &meeting.exempted);
         // Each link has a record of its own, once it is known what becomes of it.
-        if path != Path::Draw || matches!(meeting.chosen, Chosen::Refused(..)) {
+        if path != Path::Draw || meeting.is_refused() {
             for unresolved in meeting.unresolved(&ground.journal.context(Some(class))) {
                 // Whether a shader compares, and does that itself, is found out where the descriptor is bound. What lies in memory is not.
                 let is_decided = matches!(path, Path::Draw | Path::GetDescriptor | Path::ImageViewHandle)

@@ -187,8 +187,6 @@ causes! {
         OverrideShare
             "variants hold {} places of maxSamplerAllocationCount, and overrides may use the first {} of {}; repairs and the application have the others"
             => "match fewer samplers, or change the rules less often"
-        NoPlaceForOverride "there was no place for the sampler that the override asks for"
-            => "match fewer samplers, or change the rules less often"
         LastPlaces "{} samplers are live, maxSamplerAllocationCount is {}, and the last {} places are the application's"
             => "create fewer samplers: one for each distinct state"
         BorderShare

@@ -218,14 +218,14 @@ impl Pairs {
         };
         let Some(of) = self.images.class(because.class) else { return };
         let rules = ground.wishes.rules();
-        // Overrides that found no place took no part.
+        // Overrides that found no place took no part, which has a record with its reason.
         let meeting = ground.wishes.meeting_with(&rules, &ground.driver, &shared, of, |asked| {
             let has = !asked.wished || self.samplers.variant_of(asked.key) == Some(wanted);
-            if has { Ok(()) } else { Err(Refusal::Sampler(Rule::SamplerBudget, Cause::NoPlaceForOverride.into())) }
+            if has { Ok(()) } else { Err(Refusal::Sampler(Rule::SamplerBudget, Cause::NoMemoryForSampler.into())) }
         });
         // There was no sampler, which has a record.
         let is_refused = matches!(meeting.chosen, Chosen::Variant(())) && wanted == pair.sampler;
-        if !is_refused {
+        if !is_refused && !meeting.is_refused() {
             self.record_unmendable(ground, pair, because, &meeting, &ground.journal.joined(program, at, how));
         }
         if is_refused || (meeting.changes.is_empty() && !ground.journal.records_all()) {
